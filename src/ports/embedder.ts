@@ -1,0 +1,46 @@
+/** Models such as E5 want different prefixes for what is asked and what is stored. */
+export type EmbeddingKind = 'query' | 'passage';
+
+export interface EmbeddingModel {
+  /** Name plus a digest over weights, tokenizer, pooling and prefixes: vectors of two ids never meet in one index. */
+  readonly id: string;
+  readonly name: string;
+  readonly dimensions: number;
+  /** Tokens read, special tokens included; the rest is cut off and reported. */
+  readonly maxTokens: number;
+}
+
+export interface Embedding {
+  /** `[dimensions]` float32, finite, unit length (±1e-3); owned by the caller. */
+  readonly vector: Float32Array;
+  readonly tokens: number;
+  readonly truncated: boolean;
+}
+
+export interface EmbedOptions {
+  readonly kind: EmbeddingKind;
+  /** A query waits for at most one running text; bulk work waits for every query. */
+  readonly priority?: 'interactive' | 'bulk' | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface EmbedderStats {
+  readonly truncatedTexts: number;
+  readonly embeddedTexts: number;
+  readonly cacheHits: number;
+  readonly cacheMisses: number;
+}
+
+/**
+ * Turns text into vectors, off the event loop. The same text and kind always give the same bits.
+ *
+ * Errors: `MODEL_UNAVAILABLE` when the runtime fails, `INVALID_VECTOR` when the model gives a non-finite or zero vector,
+ * `QUEUE_FULL`, `ABORTED`, `CLOSED`.
+ */
+export interface Embedder {
+  readonly model: EmbeddingModel;
+  /** One embedding a text, in order; an empty list gives an empty list. */
+  embed(texts: readonly string[], options: EmbedOptions): Promise<readonly Embedding[]>;
+  stats(): EmbedderStats;
+  close(): Promise<void>;
+}

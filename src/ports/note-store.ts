@@ -1,0 +1,236 @@
+import type { ApiKeyRecord } from '../domain/api-key.js';
+import type { AuditDraft, AuditEvent } from '../domain/audit.js';
+import type { Job } from '../domain/job.js';
+import type {
+  Attributes,
+  FeedbackNote,
+  Impact,
+  Instant,
+  NoteId,
+  NoteStatus,
+  NoteVectors,
+  OutcomeCounts,
+} from '../domain/note.js';
+import type { Receipt } from '../domain/retrieval.js';
+
+/** Namespaces that a list may touch: one, several (a key's grants), or every one. */
+export type NamespaceScope = readonly string[] | 'all';
+
+export interface NoteFilter {
+  readonly taskTypes?: readonly string[] | undefined;
+  readonly statuses?: readonly NoteStatus[] | undefined;
+  readonly impact?: Impact | undefined;
+  /** Author of any of the note's sources. */
+  readonly author?: string | undefined;
+  /** Case-insensitive substring of wrongAnswer, correction or lesson. */
+  readonly text?: string | undefined;
+  readonly attributes?: Attributes | undefined;
+  readonly createdFrom?: Instant | undefined;
+  /** Exclusive. */
+  readonly createdTo?: Instant | undefined;
+}
+
+/** RISK_DESC: QUARANTINED first, then impact HIGH → LOW, then oldest first. Every order ends with the id. */
+export type NoteOrder = 'CREATED_DESC' | 'CREATED_ASC' | 'UPDATED_DESC' | 'RISK_DESC';
+
+/** Keyset position: the order's values of the note that the page starts after (or ends before), id last. */
+export type Keyset = readonly (string | number)[];
+
+export interface PageRequest {
+  readonly limit: number;
+  readonly after?: Keyset | undefined;
+  readonly before?: Keyset | undefined;
+  /** The page's last entries instead of its first (GraphQL `last`). */
+  readonly backwards?: boolean | undefined;
+}
+
+export interface Page<T> {
+  readonly items: readonly T[];
+  /** One keyset an item. */
+  readonly keysets: readonly Keyset[];
+  readonly hasNext: boolean;
+  readonly hasPrevious: boolean;
+}
+
+/** A note without what the store itself sets. */
+export type NoteWrite = Omit<FeedbackNote, 'version' | 'embeddingModel'>;
+
+export interface NoteInsert {
+  readonly note: NoteWrite;
+  readonly vectors?: NoteVectors | undefined;
+  readonly audit: AuditDraft;
+}
+
+export interface NoteUpdate {
+  readonly note: NoteWrite;
+  /** Compare-and-set: the write happens only on this version. */
+  readonly expectedVersion: number;
+  /** Absent: the vectors stay as they are. `null`: they are dropped (erasure). */
+  readonly vectors?: NoteVectors | null | undefined;
+  readonly audit: AuditDraft;
+}
+
+export interface InsertOutcome {
+  /** Absent: the id was taken already, nothing was written for this entry. */
+  readonly note?: FeedbackNote | undefined;
+}
+
+/** One entry of the dense change log: `revision` grows by exactly 1. A bulk insert makes one entry with many ids. */
+export interface Change {
+  readonly revision: number;
+  readonly noteIds: readonly NoteId[];
+}
+
+export interface ChangePage {
+  readonly changes: readonly Change[];
+  /** The log no longer reaches back to the revision asked for: resync by scanning versions. */
+  readonly pruned: boolean;
+}
+
+export interface NoteVersion {
+  readonly namespace: string;
+  readonly id: NoteId;
+  readonly version: number;
+  readonly status: NoteStatus;
+}
+
+export interface StoredNote {
+  readonly note: FeedbackNote;
+  readonly vectors?: NoteVectors | undefined;
+}
+
+export interface StatusCounts {
+  readonly namespace: string;
+  readonly taskType: string;
+  readonly active: number;
+  readonly pending: number;
+  readonly deprecated: number;
+  readonly quarantined: number;
+}
+
+/**
+ * Notes with versions, audit events and a dense change log.
+ *
+ * Guarantees: a resolved write survives kill -9; note, audit event and change entry belong together (where the server has no
+ * transactions, `repair()` and the next write to the note complete what a crash cut off); versions only grow; a namespace is
+ * part of every look-up, so that one tenant cannot reach another's note by id.
+ *
+ * Errors: `VERSION_CONFLICT`, `NOTE_NOT_FOUND`, `STORE_UNAVAILABLE`, `STORE_BUSY`, `CLOSED`. A record that cannot be read
+ * is skipped and counted (`corruptRecords`), never thrown into a list.
+ */
+export interface NoteStore {
+  get(namespace: string, id: NoteId): Promise<FeedbackNote | undefined>;
+  /** Those that exist, in the order of `ids`; one round trip. */
+  getMany(namespace: string, ids: readonly NoteId[]): Promise<readonly FeedbackNote[]>;
+  getVectors(namespace: string, ids: readonly NoteId[]): Promise<ReadonlyMap<NoteId, NoteVectors>>;
+  list(
+    scope: NamespaceScope,
+    filter: NoteFilter,
+    order: NoteOrder,
+    page: PageRequest,
+  ): Promise<Page<FeedbackNote>>;
+  count(scope: NamespaceScope, filter: NoteFilter): Promise<number>;
+  statusCounts(scope: NamespaceScope): Promise<readonly StatusCounts[]>;
+
+  /** One outcome an entry, in order; entries whose id exists are left alone, so that repeating is harmless. One change entry for all. */
+  insert(entries: readonly NoteInsert[]): Promise<readonly InsertOutcome[]>;
+  update(entry: NoteUpdate): Promise<FeedbackNote>;
+  /** Adds to outcome counts without a new version: they are statistics, not content. */
+  addOutcome(namespace: string, id: NoteId, delta: Partial<OutcomeCounts>): Promise<void>;
+
+  lastRevision(): Promise<number>;
+  /** Entries after `revision`, oldest first. Stops at a gap that a writer is still filling. */
+  changesSince(revision: number, limit: number): Promise<ChangePage>;
+  /** Notes of change entries, whatever their namespace, with vectors: for index followers only. */
+  load(ids: readonly NoteId[]): Promise<readonly StoredNote[]>;
+  /** All versions, in id order from after `afterId`: for resync. */
+  versions(afterId: NoteId | undefined, limit: number): Promise<readonly NoteVersion[]>;
+  /** Active notes with vectors in id order from after `afterId`: for filling an index. */
+  scanActive(afterId: NoteId | undefined, limit: number): Promise<readonly StoredNote[]>;
+  /** Notes that lack vectors of the model, in id order: what a backfill works through. */
+  scanWithoutModel(
+    modelId: string,
+    namespace: string | undefined,
+    afterId: NoteId | undefined,
+    limit: number,
+  ): Promise<readonly FeedbackNote[]>;
+  /** Calls back (coalesced, maybe spuriously) when something changed, also by other processes. A doorbell: reading is `changesSince`. */
+  watch(onChange: () => void): Promise<() => Promise<void>>;
+  /** Drops change entries up to `revision`, never the newest. */
+  pruneChanges(revision: number): Promise<number>;
+  /** Completes writes that a crash cut between note, audit event and change entry. Returns how many. */
+  repair(): Promise<number>;
+  corruptRecords(): number;
+}
+
+export interface AuditFilter {
+  readonly noteId?: NoteId | undefined;
+  readonly actor?: string | undefined;
+}
+
+export interface AuditLog {
+  /** For events that belong to no note change. */
+  append(event: AuditEvent): Promise<void>;
+  /** Newest first. Events without a namespace are seen only by scope `all`. */
+  list(scope: NamespaceScope, filter: AuditFilter, page: PageRequest): Promise<Page<AuditEvent>>;
+  count(scope: NamespaceScope, filter: AuditFilter): Promise<number>;
+}
+
+export interface ReceiptStore {
+  put(receipt: Receipt): Promise<void>;
+  get(id: string): Promise<Receipt | undefined>;
+  /** Receipts whose answer (not only candidates) held the note, newest first. */
+  listByNote(namespace: string, noteId: NoteId, limit: number): Promise<readonly Receipt[]>;
+  /** Drops receipts older than the instant. */
+  prune(before: Instant): Promise<number>;
+}
+
+export interface JobStore {
+  put(job: Job): Promise<void>;
+  get(id: string): Promise<Job | undefined>;
+  /** Newest first. */
+  list(limit: number): Promise<readonly Job[]>;
+  /** Takes the oldest queued job, or a running one whose lease ran out, and raises its fence. */
+  take(owner: string, now: Instant, leaseUntil: Instant): Promise<Job | undefined>;
+  /** Writes progress or an end state; false where the fence is no longer the caller's. */
+  update(
+    id: string,
+    fence: number,
+    patch: Partial<
+      Pick<Job, 'state' | 'done' | 'total' | 'message' | 'cursor' | 'finishedAt' | 'leaseUntil'>
+    >,
+  ): Promise<boolean>;
+  /** False where the job has ended or does not exist. A queued job turns CANCELLED at once. */
+  requestCancel(id: string, now: Instant): Promise<boolean>;
+}
+
+export interface KeyStore {
+  /** Errors: `KEY_EXISTS` for a name in use (revoked names can be used again). */
+  create(key: ApiKeyRecord): Promise<void>;
+  /** Unrevoked only. */
+  findByHash(keyHash: string): Promise<ApiKeyRecord | undefined>;
+  list(): Promise<readonly ApiKeyRecord[]>;
+  /** False where no unrevoked key has the name. */
+  revoke(name: string, at: Instant): Promise<boolean>;
+}
+
+/** Small values that belong to the installation, such as the fitted thresholds: JSON text by name. */
+export interface SettingStore {
+  get(name: string): Promise<string | undefined>;
+  put(name: string, json: string): Promise<void>;
+}
+
+/** Everything persistent of one installation. */
+export interface Store {
+  /** `sqlite` or `mongodb`, and the server's own version, for `stats` and `doctor`. */
+  readonly description: string;
+  readonly notes: NoteStore;
+  readonly audit: AuditLog;
+  readonly receipts: ReceiptStore;
+  readonly jobs: JobStore;
+  readonly keys: KeyStore;
+  readonly settings: SettingStore;
+  /** Resolves when the store answers. */
+  ping(): Promise<void>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,17 @@
+import type { RerankLogit } from '../domain/scores.js';
+
+/**
+ * A cross-encoder or a hosted equivalent.
+ *
+ * Errors: `MODEL_UNAVAILABLE`, `TIMED_OUT`, `ABORTED`, `CLOSED`. A non-finite score is `MODEL_UNAVAILABLE`.
+ */
+export interface Reranker {
+  readonly modelId: string;
+  /** One logit a passage, in the order given; empty in, empty out. */
+  rerank(
+    query: string,
+    passages: readonly string[],
+    options?: { signal?: AbortSignal },
+  ): Promise<readonly RerankLogit[]>;
+  close(): Promise<void>;
+}

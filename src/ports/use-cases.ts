@@ -1,0 +1,221 @@
+import type { Caller, Role } from '../domain/api-key.js';
+import type { AuditEvent } from '../domain/audit.js';
+import type { Job, JobKind } from '../domain/job.js';
+import type {
+  Attributes,
+  FeedbackNote,
+  Finding,
+  Impact,
+  Instant,
+  NoteId,
+  NoteSource,
+} from '../domain/note.js';
+import type { Retrieval, Risk, ScoredNote } from '../domain/retrieval.js';
+import type { NamespaceScope, NoteFilter, NoteOrder, Page, PageRequest, StatusCounts } from './note-store.js';
+
+/** REFUSED only in batches: the entry was invalid, its findings say why, nothing of it was stored. */
+export const SUBMIT_OUTCOMES = [
+  'CREATED',
+  'UPDATED',
+  'DUPLICATE',
+  'MERGE_PROPOSED',
+  'NEEDS_REVIEW',
+  'QUARANTINED',
+  'REFUSED',
+] as const;
+export type SubmitOutcome = (typeof SUBMIT_OUTCOMES)[number];
+export const REVIEW_DECISIONS = ['APPROVE', 'REJECT', 'MERGE', 'KEEP_BOTH', 'REPLACE'] as const;
+export type ReviewDecision = (typeof REVIEW_DECISIONS)[number];
+export const VERDICTS = ['HELPFUL', 'HARMFUL', 'IGNORED'] as const;
+export type Verdict = (typeof VERDICTS)[number];
+
+/** As it comes from outside: unchecked text. Use cases validate, whatever the edge already did. */
+export interface CorrectionInput {
+  readonly namespace?: string | undefined;
+  readonly taskType: string;
+  readonly wrongAnswer: string;
+  readonly correction: string;
+  readonly lesson: string;
+  readonly attributes?: Attributes | undefined;
+  readonly impact?: Impact | undefined;
+  readonly source?: NoteSource | undefined;
+  readonly createdAt?: string | undefined;
+  readonly expiresAt?: string | undefined;
+  readonly reviewAfter?: string | undefined;
+}
+
+export interface SubmitResult {
+  readonly outcome: SubmitOutcome;
+  readonly note?: FeedbackNote | undefined;
+  readonly duplicateOf?: FeedbackNote | undefined;
+  /** Cosine to the nearest note where one was near enough to matter. */
+  readonly similarity?: number | undefined;
+  readonly findings: readonly Finding[];
+}
+
+export interface ReviewInput {
+  readonly id: NoteId;
+  readonly namespace: string;
+  readonly decision: ReviewDecision;
+  readonly comment?: string | undefined;
+  /** Edit-and-approve: a corrected text makes a new note that supersedes this one. Only with APPROVE. */
+  readonly edit?: CorrectionInput | undefined;
+}
+
+/** The write path. Every method: `INVALID_INPUT`, `INVALID_TEXT`, `INPUT_TOO_LARGE`, `NOTE_NOT_FOUND`, `INVALID_TRANSITION`, `STORE_*`, `MODEL_*`. */
+export interface NoteCommands {
+  submit(caller: Caller, input: CorrectionInput): Promise<SubmitResult>;
+  /** Up to `LIMITS.batchSize`; each judged on its own, results in order. */
+  submitMany(caller: Caller, inputs: readonly CorrectionInput[]): Promise<readonly SubmitResult[]>;
+  review(caller: Caller, input: ReviewInput): Promise<FeedbackNote>;
+  /** All or none of the ids must exist. Resolves after no process can serve the notes any more. */
+  deprecate(
+    caller: Caller,
+    namespace: string,
+    ids: readonly NoteId[],
+    reason: string,
+  ): Promise<readonly FeedbackNote[]>;
+  restore(
+    caller: Caller,
+    namespace: string,
+    ids: readonly NoteId[],
+    reason: string,
+  ): Promise<readonly FeedbackNote[]>;
+  recordOutcome(
+    caller: Caller,
+    receiptId: string,
+    noteId: NoteId,
+    verdict: Verdict,
+    comment?: string,
+  ): Promise<boolean>;
+  /** For law and leaked secrets: texts, vectors and receipts' mention go, a tombstone with the reason stays. */
+  erase(caller: Caller, namespace: string, id: NoteId, reason: string): Promise<FeedbackNote>;
+}
+
+export interface NoteQueries {
+  get(namespace: string, id: NoteId): Promise<FeedbackNote | undefined>;
+  getMany(namespace: string, ids: readonly NoteId[]): Promise<readonly FeedbackNote[]>;
+  list(
+    scope: NamespaceScope,
+    filter: NoteFilter,
+    order: NoteOrder,
+    page: PageRequest,
+  ): Promise<Page<FeedbackNote>>;
+  count(scope: NamespaceScope, filter: NoteFilter): Promise<number>;
+  similar(namespace: string, id: NoteId, first: number): Promise<readonly ScoredNote[]>;
+  audit(
+    scope: NamespaceScope,
+    filter: { noteId?: NoteId; actor?: string },
+    page: PageRequest,
+  ): Promise<Page<AuditEvent>>;
+  auditCount(scope: NamespaceScope, filter: { noteId?: NoteId; actor?: string }): Promise<number>;
+}
+
+export interface RetrieveRequest {
+  readonly namespace?: string | undefined;
+  readonly query: string;
+  readonly taskType?: string | undefined;
+  readonly attributes?: Attributes | undefined;
+  readonly candidateK?: number | undefined;
+  readonly finalK?: number | undefined;
+  readonly threshold?: number | undefined;
+  readonly risk?: Risk | undefined;
+}
+
+export interface BuildPromptRequest {
+  readonly retrieve: RetrieveRequest;
+  readonly baseInstructions: string;
+  readonly item: string;
+  readonly maxContextTokens?: number | undefined;
+  readonly tokenizer?: string | undefined;
+}
+
+export interface PromptBlock {
+  readonly prompt: string;
+  /** The fenced block alone. */
+  readonly context: string;
+  readonly contextTokens: number;
+  readonly included: readonly FeedbackNote[];
+  /** Found, but over the budget. */
+  readonly omitted: readonly FeedbackNote[];
+  readonly retrieval: Retrieval;
+}
+
+/** The read path. Errors: `INVALID_INPUT`, `INVALID_TEXT`, `INPUT_TOO_LARGE`, `UNKNOWN_TOKENIZER`, `STORE_*`, `MODEL_*`. */
+export interface RetrievalQueries {
+  retrieve(caller: Caller, request: RetrieveRequest, options?: { signal?: AbortSignal }): Promise<Retrieval>;
+  buildPrompt(
+    caller: Caller,
+    request: BuildPromptRequest,
+    options?: { signal?: AbortSignal },
+  ): Promise<PromptBlock>;
+  /** A stored answer with its notes as they are now; undefined where unknown, pruned or outside the scope. */
+  receipt(scope: NamespaceScope, id: string): Promise<Retrieval | undefined>;
+}
+
+export interface JobCommands {
+  start(
+    caller: Caller,
+    kind: JobKind,
+    namespace: string | undefined,
+    options: Readonly<Record<string, string>>,
+  ): Promise<Job>;
+  cancel(caller: Caller, id: string): Promise<Job>;
+  get(id: string): Promise<Job | undefined>;
+  list(limit: number): Promise<readonly Job[]>;
+  /** The job now and after every change until it has ended, also when another process runs it. */
+  progress(id: string): AsyncIterableIterator<Job>;
+}
+
+export interface KeyCommands {
+  /** Returns the key: shown once, stored hashed. */
+  create(
+    caller: Caller,
+    name: string,
+    roles: readonly string[],
+    namespaces: readonly string[] | undefined,
+  ): Promise<string>;
+  revoke(caller: Caller, name: string): Promise<boolean>;
+  list(): Promise<
+    readonly {
+      name: string;
+      roles: readonly Role[];
+      namespaces?: readonly string[] | undefined;
+      createdAt: Instant;
+      revokedAt?: Instant | undefined;
+    }[]
+  >;
+  /** Undefined for an unknown or revoked key. */
+  authenticate(key: string): Promise<Caller | undefined>;
+}
+
+export interface Stats {
+  readonly notes: number;
+  readonly byTaskType: readonly StatusCounts[];
+  readonly indexedVectors: number;
+  readonly embeddingModel: string;
+  readonly rerankModel?: string | undefined;
+  readonly store: string;
+  /** Query-embedding cache; none before the first look-up. */
+  readonly cacheHitRate?: number | undefined;
+  readonly truncatedTexts: number;
+  readonly uptimeSeconds: number;
+}
+
+/** Live changes, this process's and other processes'. */
+export interface NoteFeed {
+  changes(namespace: string, taskType?: string): AsyncIterableIterator<FeedbackNote>;
+}
+
+/** What the edges (GraphQL, command line) may call: the driving side of the hexagon. */
+export interface UseCases {
+  readonly commands: NoteCommands;
+  readonly notes: NoteQueries;
+  readonly retrieval: RetrievalQueries;
+  readonly jobs: JobCommands;
+  readonly keys: KeyCommands;
+  readonly feed: NoteFeed;
+  stats(scope: NamespaceScope): Promise<Stats>;
+  /** Resolves when models and index serve; else rejects with what is missing. */
+  ready(): Promise<void>;
+}

@@ -1,0 +1,93 @@
+import type { Attributes, NoteId } from '../domain/note.js';
+import type { CosineScore } from '../domain/scores.js';
+
+/** Which vector of a note a row holds: the lesson's, or the situation's (wrongAnswer + correction). */
+export type RowKind = 'lesson' | 'situation';
+
+/** One active note as the index holds it. Vectors are unit length, `[dimensions]` float32; the index copies them. */
+export interface IndexedNote {
+  readonly namespace: string;
+  readonly taskType: string;
+  readonly id: NoteId;
+  /** Note version; an older or equal version than the one held is ignored, so that replays and races are harmless. */
+  readonly version: number;
+  readonly attributes: Attributes;
+  readonly vectors: Readonly<Partial<Record<RowKind, Float32Array>>>;
+}
+
+export interface IndexRemoval {
+  readonly namespace: string;
+  readonly id: NoteId;
+  readonly version: number;
+}
+
+export interface VectorQuery {
+  readonly namespace: string;
+  /** None: every task type of the namespace. */
+  readonly taskType?: string | undefined;
+  /** All must match; an attribute that no note has gives an empty answer. */
+  readonly attributes?: Attributes | undefined;
+  /** Unit length, `[dimensions]` float32. */
+  readonly vector: Float32Array;
+  /** Clamped to the number of matches; must be at least 1. */
+  readonly k: number;
+  /** HNSW beam width; none: the index's default. Ignored by exact scans. */
+  readonly efSearch?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface VectorHit {
+  readonly id: NoteId;
+  /** Best cosine over the note's rows. */
+  readonly score: CosineScore;
+  readonly row: RowKind;
+}
+
+export interface VectorAnswer {
+  /** Notes, each once, best first; ties broken by id so that every run gives the same order. */
+  readonly hits: readonly VectorHit[];
+  /** What ran: `empty`, `scan`, `scan(filtered)`, `graph`, `graph(filtered)+scan`, … */
+  readonly plan: string;
+  /** Whether every allowed vector was compared. */
+  readonly exhaustive: boolean;
+}
+
+export interface VectorIndexStats {
+  readonly partitions: number;
+  readonly notes: number;
+  readonly vectors: number;
+  readonly tombstones: number;
+  readonly memoryBytes: number;
+  /** Instruction set chosen at load: `avx512`, `avx2`, `neon`, `scalar`. */
+  readonly isa: string;
+}
+
+/**
+ * Partitions keyed by (namespace, taskType), holding active notes only. A cache: the store is the truth.
+ *
+ * Errors: `INVALID_VECTOR` for a wrong size, non-finite or not unit-length vector, `INVALID_INPUT` for k < 1,
+ * `ABORTED` when the signal fires, `CLOSED` after `close()`.
+ */
+export interface VectorIndex {
+  readonly dimensions: number;
+  /** Adds, replaces or moves notes. Nothing of a refused batch is applied. */
+  upsert(notes: readonly IndexedNote[]): Promise<void>;
+  /** Removes what is held at an older version; unknown ids are ignored. The removal is remembered, so that a late upsert of an older version is ignored too. */
+  remove(removals: readonly IndexRemoval[]): Promise<void>;
+  search(query: VectorQuery): Promise<VectorAnswer>;
+  /** Exact cosines of the given notes' best rows; notes that the index does not hold are left out. */
+  scores(query: {
+    namespace: string;
+    vector: Float32Array;
+    ids: readonly NoteId[];
+  }): Promise<ReadonlyMap<NoteId, CosineScore>>;
+  /** Version held for a note, if any: for reconciling with the store. */
+  versionOf(namespace: string, id: NoteId): number | undefined;
+  /** Number of active notes held in a namespace (every namespace where none is given). */
+  count(namespace?: string): number;
+  /** Drops tombstones where their share makes it worth it. Returns how many rows were freed. */
+  compact(): Promise<number>;
+  clear(): Promise<void>;
+  stats(): VectorIndexStats;
+  close(): Promise<void>;
+}
