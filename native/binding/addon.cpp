@@ -1,0 +1,88 @@
+#include <napi.h>
+
+#include <cstdlib>
+
+#include "binding/arguments.hpp"
+#include "binding/kernels.hpp"
+#include "binding/partition_object.hpp"
+#include "simd/dispatch.hpp"
+
+namespace errata::binding {
+namespace {
+
+struct Choice {
+  const simd::Kernels* kernels = nullptr;
+  Status status;
+
+  Choice() { status = simd::choose(std::getenv("ERRATA_ISA"), &kernels); }
+};
+
+// Immutable after its first use, so that sharing it between environments is safe; everything else hangs on
+// objects.
+const Choice& choice() {
+  static const Choice made;
+  return made;
+}
+
+Napi::Value isa(const Napi::CallbackInfo& info) {
+  return Napi::String::New(info.Env(), active_kernels().name);
+}
+
+Napi::Value available_isas(const Napi::CallbackInfo& info) {
+  const auto found = simd::available();
+  auto names = Napi::Array::New(info.Env(), found.size());
+  for (std::size_t i = 0; i < found.size(); ++i) names.Set(static_cast<std::uint32_t>(i), found[i]->name);
+  return names;
+}
+
+/// normalize(vector: Float32Array): in place, x / (norm + 1e-12). INVALID_VECTOR where an element is not
+/// finite.
+Napi::Value normalize(const Napi::CallbackInfo& info) {
+  auto view = float_view(info[0], "vector");
+  if (!simd::normalize_f32(active_kernels(), view.Data(), view.ElementLength())) {
+    throw to_error(info.Env(), Status::fail(Code::kInvalidVector,
+                                            "Expected finite numbers for vector, received NaN or infinity"));
+  }
+  return view;
+}
+
+/// dot(a, b: Float32Array): number, by the chosen float32 kernel. INVALID_VECTOR where the lengths differ.
+Napi::Value dot(const Napi::CallbackInfo& info) {
+  const auto a = float_view(info[0], "a");
+  const auto b = float_view(info[1], "b");
+  if (a.ElementLength() != b.ElementLength()) {
+    throw to_error(info.Env(),
+                   Status::fail(Code::kInvalidVector, "Expected " + std::to_string(a.ElementLength()) +
+                                                          " numbers for b, received " +
+                                                          std::to_string(b.ElementLength())));
+  }
+  return Napi::Number::New(info.Env(), active_kernels().dot_f32(a.Data(), b.Data(), a.ElementLength()));
+}
+
+Napi::Object init(Napi::Env env, Napi::Object exports) {
+  const Status& status = choose_kernels();
+  if (!status.ok()) throw to_error(env, status);
+  exports.Set("Partition", PartitionObject::define(env));
+  exports.Set("isa", Napi::Function::New<isa>(env, "isa"));
+  exports.Set("availableIsas", Napi::Function::New<available_isas>(env, "availableIsas"));
+  exports.Set("normalize", Napi::Function::New<normalize>(env, "normalize"));
+  exports.Set("dot", Napi::Function::New<dot>(env, "dot"));
+  return exports;
+}
+
+}  // namespace
+
+const Status& choose_kernels() {
+  return choice().status;
+}
+const simd::Kernels& active_kernels() {
+  return *choice().kernels;
+}
+
+}  // namespace errata::binding
+
+// The macro wants a plain name.
+static Napi::Object Init(Napi::Env env, Napi::Object exports) {
+  return errata::binding::init(env, exports);
+}
+NODE_API_MODULE(errata_native, Init)

@@ -1,0 +1,237 @@
+#include "binding/partition_object.hpp"
+
+#include <utility>
+
+#include "binding/arguments.hpp"
+#include "binding/kernels.hpp"
+#include "binding/work.hpp"
+
+namespace errata::binding {
+namespace {
+
+// Below this estimate the hop to a worker and back (20 to 50 us) costs more than it spares the event loop.
+constexpr double kSynchronousUs = 200;
+constexpr std::size_t kSynchronousScores = 256;
+constexpr std::size_t kLargestDimensions = 65'536;
+constexpr std::size_t kLargestCount = 0xffff'fffe;
+
+Napi::Value to_object(Napi::Env env, const Answer& answer) {
+  const std::size_t n = answer.hits.size();
+  auto keys = Napi::Float64Array::New(env, n);
+  auto scores = Napi::Float32Array::New(env, n);
+  auto kinds = Napi::Uint8Array::New(env, n);
+  for (std::size_t i = 0; i < n; ++i) {
+    keys[i] = static_cast<double>(answer.hits[i].key);
+    scores[i] = answer.hits[i].score;
+    kinds[i] = answer.hits[i].kind;
+  }
+  auto object = Napi::Object::New(env);
+  object.Set("keys", keys);
+  object.Set("scores", scores);
+  object.Set("kinds", kinds);
+  object.Set("plan", Napi::String::New(env, answer.plan));
+  object.Set("exhaustive", Napi::Boolean::New(env, answer.exhaustive));
+  return object;
+}
+
+Napi::Value to_array(Napi::Env env, const std::vector<double>& values) {
+  auto array = Napi::Float64Array::New(env, values.size());
+  for (std::size_t i = 0; i < values.size(); ++i) array[i] = values[i];
+  return array;
+}
+
+struct SearchTask {
+  std::shared_ptr<Partition> partition;
+  std::vector<float> vector;
+  Query query;
+  Answer answer;
+
+  Status operator()() {
+    query.vector = vector.data();
+    return partition->search(query, answer);
+  }
+};
+
+struct ScoresTask {
+  std::shared_ptr<Partition> partition;
+  std::vector<float> vector;
+  std::vector<std::uint64_t> keys;
+  std::vector<double> scores;
+
+  Status operator()() {
+    scores.resize(keys.size());
+    return partition->scores_of(vector.data(), keys.data(), keys.size(), scores.data());
+  }
+};
+
+struct PutTask {
+  std::shared_ptr<Partition> partition;
+  PutBatch batch;
+
+  Status operator()() { return partition->put(batch); }
+};
+
+struct CountTask {
+  std::shared_ptr<Partition> partition;
+  std::vector<std::uint64_t> keys;
+  bool compacts = false;
+  std::size_t count = 0;
+
+  Status operator()() {
+    return compacts ? partition->compact(count) : partition->remove(keys.data(), keys.size(), count);
+  }
+};
+
+struct SettleTask {
+  std::shared_ptr<Partition> partition;
+
+  Status operator()() {
+    partition->settle();
+    return {};
+  }
+};
+
+const auto kToNothing = [](Napi::Env env, const auto&) { return env.Undefined(); };
+const auto kToCount = [](Napi::Env env, const CountTask& task) -> Napi::Value {
+  return Napi::Number::New(env, static_cast<double>(task.count));
+};
+
+}  // namespace
+
+Napi::Function PartitionObject::define(Napi::Env env) {
+  return DefineClass(
+      env, "Partition",
+      {InstanceMethod<&PartitionObject::put>("put"), InstanceMethod<&PartitionObject::remove>("remove"),
+       InstanceMethod<&PartitionObject::search>("search"),
+       InstanceMethod<&PartitionObject::scores_of>("scoresOf"),
+       InstanceMethod<&PartitionObject::compact>("compact"),
+       InstanceMethod<&PartitionObject::settle>("settle"), InstanceMethod<&PartitionObject::stats>("stats"),
+       InstanceMethod<&PartitionObject::close>("close")});
+}
+
+PartitionObject::PartitionObject(const Napi::CallbackInfo& info) : Napi::ObjectWrap<PartitionObject>(info) {
+  const Napi::Env env = info.Env();
+  if (!info[0].IsObject()) {
+    throw to_error(
+        env, Status::fail(Code::kInvalidInput, "Expected an object for options, received another type"));
+  }
+  const auto given = info[0].As<Napi::Object>();
+  PartitionOptions options;
+  options.dimensions = read_integer(given.Get("dimensions"), "dimensions", 1, kLargestDimensions, 0);
+  if (options.dimensions == 0) {
+    throw to_error(env,
+                   Status::fail(Code::kInvalidInput, "Expected an integer for dimensions, received none"));
+  }
+  options.graph.connectivity = read_integer(given.Get("connectivity"), "connectivity", 2, 512, 16);
+  options.graph.ef_construction = read_integer(given.Get("efConstruction"), "efConstruction", 1, 65'536, 128);
+  options.ef_search = read_integer(given.Get("efSearch"), "efSearch", 1, 65'536, 64);
+  options.graph_threshold =
+      read_integer(given.Get("graphThreshold"), "graphThreshold", 1, kLargestCount, 50'000);
+  partition_ = std::make_shared<Partition>(options, active_kernels());
+}
+
+const std::shared_ptr<Partition>& PartitionObject::opened(Napi::Env env) const {
+  if (!partition_) {
+    throw to_error(env,
+                   Status::fail(Code::kClosed, "Expected an open partition, received a call after close()"));
+  }
+  return partition_;
+}
+
+Napi::Value PartitionObject::put(const Napi::CallbackInfo& info) {
+  PutTask task;
+  task.partition = opened(info.Env());
+  if (!info[0].IsObject()) {
+    throw to_error(info.Env(), Status::fail(Code::kInvalidInput, "Expected an object for batch"));
+  }
+  const auto given = info[0].As<Napi::Object>();
+  task.batch.keys = copy_keys(given.Get("keys"), "keys");
+  const auto words = copy_uint32(given.Get("orders"), "orders");
+  if (words.size() != task.batch.keys.size() * 4) {
+    throw to_error(info.Env(),
+                   Status::fail(Code::kInvalidInput, "Expected four words of orders for each key"));
+  }
+  for (std::size_t i = 0; i < words.size(); i += 4) {
+    const auto join = [&words](std::size_t at) { return (std::uint64_t{words[at]} << 32) | words[at + 1]; };
+    task.batch.orders.push_back({join(i), join(i + 2)});
+  }
+  task.batch.row_begin = copy_uint32(given.Get("rowBegin"), "rowBegin");
+  task.batch.kinds = copy_bytes(given.Get("kinds"), "kinds");
+  task.batch.vectors = copy_floats(given.Get("vectors"), "vectors", any_length);
+  task.batch.tag_begin = copy_uint32(given.Get("tagBegin"), "tagBegin");
+  task.batch.tags = copy_uint32(given.Get("tags"), "tags");
+  return run_off_loop(info.Env(), std::move(task), kToNothing);
+}
+
+Napi::Value PartitionObject::remove(const Napi::CallbackInfo& info) {
+  CountTask task;
+  task.partition = opened(info.Env());
+  task.keys = copy_keys(info[0], "keys");
+  return run_off_loop(info.Env(), std::move(task), kToCount);
+}
+
+Napi::Value PartitionObject::search(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
+  SearchTask task;
+  task.partition = opened(env);
+  task.vector = copy_floats(info[0], "vector", task.partition->options().dimensions);
+  task.query.vector = task.vector.data();
+  task.query.k = read_integer(info[1], "k", 1, kLargestCount, 0);
+  task.query.ef = read_integer(info[2], "efSearch", 1, 65'536, 0);
+  if (!info[3].IsUndefined()) task.query.tags = copy_uint32(info[3], "tags");
+  if (const auto status = task.partition->try_search(task.query, kSynchronousUs, task.answer)) {
+    if (!status->ok()) throw to_error(env, *status);
+    return to_object(env, task.answer);
+  }
+  return run_off_loop(env, std::move(task),
+                      [](Napi::Env out, const SearchTask& done) { return to_object(out, done.answer); });
+}
+
+Napi::Value PartitionObject::scores_of(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
+  ScoresTask task;
+  task.partition = opened(env);
+  task.vector = copy_floats(info[0], "vector", task.partition->options().dimensions);
+  task.keys = copy_keys(info[1], "keys");
+  return run_off_loop(env, std::move(task),
+                      [](Napi::Env out, const ScoresTask& done) { return to_array(out, done.scores); });
+}
+
+Napi::Value PartitionObject::compact(const Napi::CallbackInfo& info) {
+  CountTask task;
+  task.partition = opened(info.Env());
+  task.compacts = true;
+  return run_off_loop(info.Env(), std::move(task), kToCount);
+}
+
+Napi::Value PartitionObject::settle(const Napi::CallbackInfo& info) {
+  SettleTask task{opened(info.Env())};
+  return run_off_loop(info.Env(), std::move(task), kToNothing);
+}
+
+Napi::Value PartitionObject::stats(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
+  const PartitionStats stats = opened(env)->stats();
+  auto object = Napi::Object::New(env);
+  const auto set = [&object, env](const char* name, std::size_t value) {
+    object.Set(name, Napi::Number::New(env, static_cast<double>(value)));
+  };
+  set("keys", stats.keys);
+  set("rows", stats.rows);
+  set("tombstones", stats.tombstones);
+  set("rowBytes", stats.row_bytes);
+  set("graphBytes", stats.graph_bytes);
+  set("filterBytes", stats.filter_bytes);
+  set("bookkeepingBytes", stats.bookkeeping_bytes);
+  object.Set("hasGraph", Napi::Boolean::New(env, stats.has_graph));
+  object.Set("building", Napi::Boolean::New(env, stats.building));
+  return object;
+}
+
+Napi::Value PartitionObject::close(const Napi::CallbackInfo& info) {
+  if (partition_) partition_->close();
+  partition_.reset();
+  return info.Env().Undefined();
+}
+
+}  // namespace errata::binding

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <napi.h>
+
+#include <memory>
+
+#include "index/partition.hpp"
+
+namespace errata::binding {
+
+/// JavaScript's handle on a Partition; its interface is `NativePartition` in
+/// src/adapters/native/load-addon.ts. Work in flight shares ownership, so closing or collecting the handle
+/// never pulls memory from under it.
+class PartitionObject : public Napi::ObjectWrap<PartitionObject> {
+ public:
+  static Napi::Function define(Napi::Env env);
+  explicit PartitionObject(const Napi::CallbackInfo& info);
+
+ private:
+  Napi::Value put(const Napi::CallbackInfo& info);
+  Napi::Value remove(const Napi::CallbackInfo& info);
+  Napi::Value search(const Napi::CallbackInfo& info);
+  Napi::Value scores_of(const Napi::CallbackInfo& info);
+  Napi::Value compact(const Napi::CallbackInfo& info);
+  Napi::Value settle(const Napi::CallbackInfo& info);
+  Napi::Value stats(const Napi::CallbackInfo& info);
+  Napi::Value close(const Napi::CallbackInfo& info);
+
+  const std::shared_ptr<Partition>& opened(Napi::Env env) const;
+
+  std::shared_ptr<Partition> partition_;
+};
+
+}  // namespace errata::binding

@@ -1,0 +1,249 @@
+#include "index/partition.hpp"
+
+#include <chrono>
+#include <cstring>
+#include <limits>
+#include <shared_mutex>
+
+// Writing: put, remove, compact. Checks are in partition_check.cpp, reading in partition_search.cpp, the
+// background build in partition_build.cpp.
+
+namespace errata {
+namespace {
+
+constexpr Slot kNoSlot = std::numeric_limits<Slot>::max();
+
+using Clock = std::chrono::steady_clock;
+// Long enough to amortise the lock, short enough that a search behind it does not notice.
+constexpr std::chrono::microseconds kSlice{500};
+constexpr std::size_t kCompactMoves = 1024;  // about 0.3 ms of copying at 384 dimensions
+
+}  // namespace
+
+Partition::Partition(PartitionOptions options, const simd::Kernels& kernels)
+    : options_(options), kernels_(kernels), rows_(options.dimensions) {}
+
+Partition::~Partition() {
+  close();
+}
+
+void Partition::close() {
+  closed_.store(true);
+  std::lock_guard<std::mutex> writer(writers_);
+  stop_building();
+}
+
+Status Partition::closed_status() const {
+  if (!closed_.load()) return {};
+  return Status::fail(Code::kClosed, "Expected an open index, received a call after close()");
+}
+
+Status Partition::put(const PutBatch& batch) {
+  Status status = check_batch(batch);
+  if (!status.ok()) return status;
+  std::lock_guard<std::mutex> writer(writers_);
+  for (std::size_t i = 0; i < batch.keys.size();) {
+    if (!(status = closed_status()).ok()) return status;
+    std::lock_guard<RwLock> guard(lock_);
+    const Clock::time_point end = Clock::now() + kSlice;
+    do {
+      status = put_one(batch, i);
+      if (!status.ok()) return status;
+      ++i;
+    } while (i < batch.keys.size() && Clock::now() < end);
+  }
+  maintain();
+  return {};
+}
+
+Status Partition::remove(const Key* keys, std::size_t n, std::size_t& removed) {
+  removed = 0;
+  std::lock_guard<std::mutex> writer(writers_);
+  for (std::size_t i = 0; i < n;) {
+    Status status = closed_status();
+    if (!status.ok()) return status;
+    std::lock_guard<RwLock> guard(lock_);
+    const Clock::time_point end = Clock::now() + kSlice;
+    do {
+      if (remove_one(keys[i])) ++removed;
+      ++i;
+    } while (i < n && Clock::now() < end);
+  }
+  maintain();
+  return {};
+}
+
+Status Partition::put_one(const PutBatch& batch, std::size_t index) {
+  const Key key = batch.keys[index];
+  const std::size_t begin = batch.row_begin[index], end = batch.row_begin[index + 1];
+
+  // Memory first: nothing of the key may be touched before it is sure that the key can be written whole.
+  const std::size_t missing = end - begin > free_.size() ? end - begin - free_.size() : 0;
+  if (info_.size() + missing >= kNoSlot || !rows_.reserve(info_.size() + missing)) {
+    return Status::fail(Code::kOutOfMemory, "Expected memory for another row, received none");
+  }
+
+  KeyEntry& entry = keys_.try_emplace(key, KeyEntry{{kNoSlot, kNoSlot}, {}}).first->second;
+  tag_rows(entry, false);
+  unsigned wanted = 0;
+  for (std::size_t row = begin; row < end; ++row) wanted |= 1u << batch.kinds[row];
+  for (std::size_t kind = 0; kind < kRowKinds; ++kind) {
+    if (entry.slots[kind] == kNoSlot || (wanted >> kind) & 1) continue;
+    free_row(entry.slots[kind]);
+    entry.slots[kind] = kNoSlot;
+  }
+  Status status;
+  for (std::size_t row = begin; row < end; ++row) {
+    const std::uint8_t kind = batch.kinds[row];
+    Slot slot = entry.slots[kind];
+    if (slot == kNoSlot) {
+      if (free_.empty()) {
+        slot = static_cast<Slot>(info_.size());
+        info_.emplace_back();
+      } else {
+        slot = free_.back();
+        free_.pop_back();
+      }
+      entry.slots[kind] = slot;
+      live_.set(slot);
+      ++live_rows_;
+    }
+    Status linked =
+        write_row(slot, key, batch.orders[index], kind, &batch.vectors[row * options_.dimensions]);
+    if (!linked.ok()) status = std::move(linked);
+  }
+  entry.tags.assign(batch.tags.begin() + batch.tag_begin[index],
+                    batch.tags.begin() + batch.tag_begin[index + 1]);
+  tag_rows(entry, true);
+  bool first = true;
+  for (const Slot slot : entry.slots) {
+    if (slot == kNoSlot) continue;
+    if (first) {
+      primary_.set(slot);
+    } else {
+      primary_.clear(slot);
+    }
+    first = false;
+  }
+  return status;
+}
+
+Status Partition::write_row(Slot slot, Key key, Order order, std::uint8_t kind, const float* vector) {
+  info_[slot] = {key, order, kind};
+  float* row = rows_.row(slot);
+  const std::size_t bytes = options_.dimensions * sizeof(float);
+  const bool linked = graph_ && slot < graph_->size();
+  // The same vector again, as when only attributes changed: its links are still right.
+  if (linked && std::memcmp(row, vector, bytes) == 0) return {};
+  std::memcpy(row, vector, bytes);
+  std::memset(row + options_.dimensions, 0, (rows_.stride() - options_.dimensions) * sizeof(float));
+  if (building_.load() && slot < built_.load()) dirty_.push_back(slot);
+  if (!graph_) return {};
+  if (linked) ++churn_;
+  Status status = linked ? graph_->update(slot) : graph_->add_next();
+  // A graph that misses a row would answer wrongly for ever; a scan is only slower.
+  if (!status.ok()) graph_.reset();
+  return {};
+}
+
+bool Partition::remove_one(Key key) {
+  const auto found = keys_.find(key);
+  if (found == keys_.end()) return false;
+  tag_rows(found->second, false);
+  for (const Slot slot : found->second.slots) {
+    if (slot != kNoSlot) free_row(slot);
+  }
+  keys_.erase(found);
+  return true;
+}
+
+void Partition::free_row(Slot slot) {
+  live_.clear(slot);
+  primary_.clear(slot);
+  --live_rows_;
+  ++churn_;
+  free_.push_back(slot);
+}
+
+void Partition::tag_rows(const KeyEntry& entry, bool add) {
+  for (const Tag tag : entry.tags) {
+    SlotSet& slots = tags_[tag];
+    for (const Slot slot : entry.slots) {
+      if (slot == kNoSlot) continue;
+      if (add) {
+        slots.insert(slot);
+      } else {
+        slots.erase(slot);
+      }
+    }
+    if (slots.size() == 0) tags_.erase(tag);
+  }
+}
+
+Status Partition::compact(std::size_t& freed) {
+  freed = 0;
+  std::lock_guard<std::mutex> writer(writers_);
+  if (free_.size() * 4 < info_.size() || free_.empty()) return closed_status();
+  stop_building();
+  for (bool more = true; more;) {
+    Status status = closed_status();
+    if (!status.ok()) return status;
+    std::lock_guard<RwLock> guard(lock_);
+    graph_.reset();  // its nodes are slots, and slots are about to move
+    freed += compact_slice(kCompactMoves);
+    more = !free_.empty();
+  }
+  maintain();
+  return {};
+}
+
+std::size_t Partition::compact_slice(std::size_t moves) {
+  std::size_t low = 0, high = info_.size();
+  for (;;) {
+    while (high > 0 && !live_.test(high - 1)) --high;
+    while (low < high && live_.test(low)) ++low;
+    if (low >= high || moves == 0) break;
+    --moves;
+    const Slot from = static_cast<Slot>(high - 1), to = static_cast<Slot>(low);
+    KeyEntry& entry = keys_.find(info_[from].key)->second;
+    tag_rows(entry, false);
+    entry.slots[info_[from].kind] = to;
+    info_[to] = info_[from];
+    std::memcpy(rows_.row(to), rows_.row(from), rows_.stride() * sizeof(float));
+    live_.set(to);
+    live_.clear(from);
+    if (primary_.test(from)) primary_.set(to);
+    primary_.clear(from);
+    tag_rows(entry, true);
+  }
+  const std::size_t before = info_.size();
+  info_.resize(high);
+  rows_.truncate(high);
+  live_.resize_words((high + 63) / 64);
+  primary_.resize_words((high + 63) / 64);
+  free_.clear();
+  for (std::size_t slot = low; slot < high; ++slot) {
+    if (!live_.test(slot)) free_.push_back(static_cast<Slot>(slot));
+  }
+  return before - high;
+}
+
+PartitionStats Partition::stats() const {
+  std::shared_lock<RwLock> guard(lock_);
+  PartitionStats stats;
+  stats.keys = keys_.size();
+  stats.rows = live_rows_;
+  stats.tombstones = free_.size();
+  stats.row_bytes = rows_.memory_bytes();
+  stats.graph_bytes = graph_ ? graph_->memory_bytes() : 0;
+  stats.filter_bytes = live_.memory_bytes() + primary_.memory_bytes();
+  for (const auto& [tag, slots] : tags_) stats.filter_bytes += slots.memory_bytes();
+  // Nodes of the hash map hold a link and the pair; its table one pointer a bucket.
+  stats.bookkeeping_bytes = info_.size() * sizeof(SlotInfo) + keys_.bucket_count() * sizeof(void*) +
+                            keys_.size() * (sizeof(Key) + sizeof(KeyEntry) + 2 * sizeof(void*));
+  stats.has_graph = graph_ != nullptr;
+  stats.building = building_.load();
+  return stats;
+}
+
+}  // namespace errata

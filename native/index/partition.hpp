@@ -1,0 +1,214 @@
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <unordered_map>
+#include <vector>
+
+#include "common/bitmap.hpp"
+#include "common/rw_lock.hpp"
+#include "common/status.hpp"
+#include "index/graph.hpp"
+#include "index/row_store.hpp"
+#include "index/slot_set.hpp"
+
+namespace errata {
+
+using Key = std::uint64_t;
+using Tag = std::uint32_t;
+
+/// Rows a key may own, one of each kind: 0 the lesson, 1 the situation.
+constexpr std::size_t kRowKinds = 2;
+
+struct PartitionOptions {
+  std::size_t dimensions = 0;
+  GraphOptions graph;
+  std::size_t ef_search = 64;
+  /// Rows from which a graph is built in the background; below half of it the graph is dropped again.
+  std::size_t graph_threshold = 50'000;
+};
+
+/// Rank of a key among equal scores: the first 128 bits of the note's id, so that ties fall by id, not by
+/// arrival.
+struct Order {
+  std::uint64_t high = 0;
+  std::uint64_t low = 0;
+  friend bool operator<(const Order& a, const Order& b) {
+    return a.high != b.high ? a.high < b.high : a.low < b.low;
+  }
+  friend bool operator==(const Order& a, const Order& b) { return a.high == b.high && a.low == b.low; }
+};
+
+/// Keys to add or replace, column by column: key i owns rows `[row_begin[i], row_begin[i + 1])` of `vectors`
+/// `[rows, dimensions]` and `kinds` `[rows]`, and tags `[tag_begin[i], tag_begin[i + 1])` of `tags`.
+struct PutBatch {
+  std::vector<Key> keys;
+  std::vector<Order> orders;
+  std::vector<std::uint32_t> row_begin;
+  std::vector<std::uint8_t> kinds;
+  std::vector<float> vectors;
+  std::vector<std::uint32_t> tag_begin;
+  std::vector<Tag> tags;
+};
+
+struct Query {
+  const float* vector = nullptr;  // [dimensions], unit length
+  std::size_t k = 0;
+  std::size_t ef = 0;     // 0: the partition's default
+  std::vector<Tag> tags;  // all must be there; none: no filter
+};
+
+struct Hit {
+  Key key;
+  float score;  // cosine, from float64 sums, rounded once, within [-1, 1]
+  std::uint8_t kind;
+};
+
+struct Answer {
+  std::vector<Hit> hits;  // each key once, best first, ties by Order
+  std::string plan;
+  bool exhaustive = true;
+};
+
+struct PartitionStats {
+  std::size_t keys = 0;
+  std::size_t rows = 0;
+  std::size_t tombstones = 0;
+  std::size_t row_bytes = 0;
+  std::size_t graph_bytes = 0;
+  std::size_t filter_bytes = 0;
+  std::size_t bookkeeping_bytes = 0;
+  bool has_graph = false;
+  bool building = false;
+};
+
+/// Whether a vector is finite and of unit length (norm within 1e-3 of 1); else INVALID_VECTOR naming `name`.
+Status check_unit(const simd::Kernels& kernels, const float* vector, std::size_t n, const char* name);
+
+/// Notes of one namespace and task type. Thread-safe: searches run beside each other; writers take the lock
+/// in slices of half a millisecond, in which each key is replaced as a whole, so a search never sees half a
+/// note.
+class Partition {
+ public:
+  Partition(PartitionOptions options, const simd::Kernels& kernels);
+  ~Partition();
+  Partition(const Partition&) = delete;
+  Partition& operator=(const Partition&) = delete;
+
+  const PartitionOptions& options() const { return options_; }
+
+  /// Validates everything, then adds or replaces. O(rows * dimensions), plus a graph insertion a row where
+  /// there is a graph. INVALID_INPUT, INVALID_VECTOR: nothing was applied. OUT_OF_MEMORY, CLOSED: a prefix of
+  /// the keys was.
+  Status put(const PutBatch& batch);
+  /// Removes; unknown keys are ignored. `removed` counts keys.
+  Status remove(const Key* keys, std::size_t n, std::size_t& removed);
+  Status search(const Query& query, Answer& answer) const;
+  /// The same, for the event loop: empty when a writer holds the lock or the work is estimated above
+  /// `limit_us`.
+  std::optional<Status> try_search(const Query& query, double limit_us, Answer& answer) const;
+  /// Exact score of each key's best row; NaN where the key is not held.
+  Status scores_of(const float* query, const Key* keys, std::size_t n, double* scores) const;
+  /// Moves rows into freed slots where at least a quarter of the slots is free, and gives memory back. A
+  /// graph is dropped before (searches scan meanwhile) and built anew in the background. `freed` counts
+  /// slots.
+  Status compact(std::size_t& freed);
+  PartitionStats stats() const;
+  /// Waits until no graph is being built.
+  void settle();
+  /// Refuses further work and stops the build. Searches in flight end as usual.
+  void close();
+
+ private:
+  struct SlotInfo {
+    Key key;
+    Order order;
+    std::uint8_t kind;
+  };
+  struct KeyEntry {
+    Slot slots[kRowKinds];
+    std::vector<Tag> tags;
+  };
+  /// Allowed rows: `list` where it is short, else `bitmap`.
+  struct Allowed {
+    const Bitmap* bitmap = nullptr;
+    Bitmap combined;
+    std::vector<Slot> list;
+    bool filtered = false;
+    bool listed = false;
+    std::size_t rows = 0;
+    std::size_t keys = 0;
+  };
+  struct Candidate {
+    float score;
+    Slot slot;
+  };
+  class TopK;
+
+  Status check_batch(const PutBatch& batch) const;
+  Status check_query(const Query& query) const;
+  Status closed_status() const;
+
+  // All below need the lock: shared for const ones, exclusive for the others.
+  Allowed allow(const std::vector<Tag>& tags) const;
+  std::size_t beam(const Query& query) const;
+  double scan_us(const Allowed& allowed) const;
+  double graph_us(const Allowed& allowed, std::size_t ef) const;
+  bool prefers_graph(const Query& query, const Allowed& allowed) const;
+  Status run(const Query& query, const Allowed& allowed, Answer& answer) const;
+  void scan(const float* query, const Allowed& allowed, std::size_t wanted, std::vector<Slot>& found) const;
+  void scan_slots(const float* query, const Slot* slots, std::size_t n, TopK& top) const;
+  void finish(const float* query, const std::vector<Slot>& found, std::size_t k, Answer& answer) const;
+  float score(const float* query, Slot slot) const;
+  bool better(const Candidate& a, const Candidate& b) const;
+  Status put_one(const PutBatch& batch, std::size_t index);
+  bool remove_one(Key key);
+  Status write_row(Slot slot, Key key, Order order, std::uint8_t kind, const float* vector);
+  void free_row(Slot slot);
+  void tag_rows(const KeyEntry& entry, bool add);
+  std::size_t compact_slice(std::size_t moves);
+
+  // Writer side; these need `writers_`, not the lock.
+  void maintain();
+  void build();
+  bool build_step(Graph& graph, bool& ready);
+  void end_build(std::unique_ptr<Graph> graph);
+  void stop_building();
+
+  const PartitionOptions options_;
+  const simd::Kernels& kernels_;
+
+  mutable RwLock lock_;
+  std::mutex writers_;  // one put, remove or compact at a time; taken before lock_
+  std::atomic<bool> closed_{false};
+
+  RowStore rows_;
+  std::deque<SlotInfo> info_;  // by slot; its size is the high-water mark
+  Bitmap live_;
+  Bitmap primary_;  // one row of each key, for counting keys among allowed rows
+  std::size_t live_rows_ = 0;
+  std::vector<Slot> free_;
+  std::unordered_map<Key, KeyEntry> keys_;
+  std::unordered_map<Tag, SlotSet> tags_;
+
+  std::unique_ptr<Graph> graph_;
+  std::size_t churn_ = 0;    // rows removed or replaced since the graph was built
+  std::vector<Slot> dirty_;  // slots below `built_` rewritten while a build runs
+
+  std::thread builder_;
+  std::atomic<bool> building_{false};
+  std::atomic<bool> stop_builder_{false};
+  std::atomic<std::size_t> built_{0};  // slots that the running build has linked
+  std::mutex settled_mutex_;
+  std::condition_variable settled_;
+};
+
+}  // namespace errata

@@ -1,0 +1,76 @@
+#!/usr/bin/env node
+// Builds and runs the C++ tests: once for every instruction set of this machine, then under ASan and UBSan.
+//
+//   --tsan    also under ThreadSanitizer
+//   --quick   without the sanitizers
+//   --werror  warnings are errors
+//
+// Ends with a line `N passed, N failed, N skipped` over all runs; exits 1 where a test failed.
+import { spawnSync } from 'node:child_process';
+import { parseArgs } from 'node:util';
+import { buildTests, checkTools } from './build-addon.mjs';
+
+const option = { type: 'boolean', default: false };
+const { values } = parseArgs({ options: { tsan: option, quick: option, werror: option } });
+const totals = { passed: 0, failed: 0, skipped: 0 };
+
+function count(output) {
+  const line = /(\d+) passed, (\d+) failed, (\d+) skipped\s*$/.exec(output);
+  if (!line) return false;
+  totals.passed += Number(line[1]);
+  totals.failed += Number(line[2]);
+  totals.skipped += Number(line[3]);
+  return true;
+}
+
+/** Runs the tests once. A run that dies counts as one failed test. */
+function runTests(file, label, env) {
+  console.log(`\n== ${label}`);
+  const { stdout, stderr, signal, status } = spawnSync(file, [], {
+    encoding: 'utf8',
+    env: { ...process.env, ...env },
+  });
+  process.stdout.write(stdout);
+  process.stderr.write(stderr);
+  const counted = count(stdout);
+  if (status === 0 && counted) return;
+  if (counted && status === 1 && totals.failed > 0) return;
+  console.log(`FAILED ${label}: ended with ${signal ?? `code ${status}`}`);
+  totals.failed += 1;
+}
+
+/** The instruction sets that the tests' own list of kernels holds, asked of the binary by forcing each. */
+function availableIsas(file) {
+  return ['scalar', 'avx2', 'avx512', 'neon'].filter((isa) => {
+    const probe = spawnSync(file, ['no test has this name'], { env: { ...process.env, ERRATA_ISA: isa } });
+    return probe.status === 0;
+  });
+}
+
+async function main() {
+  await checkTools();
+  const plain = await buildTests('native-tests', '', values.werror);
+  const isas = availableIsas(plain);
+  for (const isa of ['scalar', 'avx2', 'avx512', 'neon']) {
+    if (isas.includes(isa)) runTests(plain, `native, ${isa}`, { ERRATA_ISA: isa });
+    else console.log(`\n== native, ${isa}: skipped, this machine or build lacks it`);
+  }
+  totals.skipped += 4 - isas.length;
+  if (!values.quick) {
+    const strict = { UBSAN_OPTIONS: 'print_stacktrace=1', ASAN_OPTIONS: 'detect_leaks=1' };
+    const file = await buildTests('native-asan', 'address,undefined', values.werror);
+    for (const isa of isas) runTests(file, `native, ${isa}, ASan and UBSan`, { ...strict, ERRATA_ISA: isa });
+  }
+  if (values.tsan) {
+    const file = await buildTests('native-tsan', 'thread', values.werror);
+    runTests(file, 'native, ThreadSanitizer', { TSAN_OPTIONS: 'halt_on_error=0 exitcode=66' });
+  }
+  console.log(`\n${totals.passed} passed, ${totals.failed} failed, ${totals.skipped} skipped`);
+  process.exitCode = totals.failed > 0 ? 1 : 0;
+}
+
+main().catch((error) => {
+  console.error(error.message);
+  console.log('0 passed, 1 failed, 0 skipped');
+  process.exitCode = 1;
+});

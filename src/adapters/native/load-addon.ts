@@ -1,0 +1,118 @@
+import { createRequire } from 'node:module';
+import { ErrataError } from '../../domain/errors.js';
+
+/** Keys to add or replace, column by column; see `PutBatch` in native/index/partition.hpp. All arrays are copied. */
+export interface NativeBatch {
+  /** `[n]`, integers below 2^53. */
+  readonly keys: Float64Array;
+  /** `[n, 4]`, big-endian words: rank among equal scores. */
+  readonly orders: Uint32Array;
+  /** `[n + 1]` */
+  readonly rowBegin: Uint32Array;
+  /** `[rows]`, 0 lesson, 1 situation. */
+  readonly kinds: Uint8Array;
+  /** `[rows, dimensions]` row-major, unit length. */
+  readonly vectors: Float32Array;
+  /** `[n + 1]` */
+  readonly tagBegin: Uint32Array;
+  readonly tags: Uint32Array;
+}
+
+export interface NativeAnswer {
+  readonly keys: Float64Array;
+  readonly scores: Float32Array;
+  readonly kinds: Uint8Array;
+  readonly plan: string;
+  readonly exhaustive: boolean;
+}
+
+export interface NativePartitionStats {
+  readonly keys: number;
+  readonly rows: number;
+  readonly tombstones: number;
+  readonly rowBytes: number;
+  readonly graphBytes: number;
+  readonly filterBytes: number;
+  readonly bookkeepingBytes: number;
+  readonly hasGraph: boolean;
+  readonly building: boolean;
+}
+
+export interface NativePartitionOptions {
+  readonly dimensions: number;
+  readonly connectivity: number;
+  readonly efConstruction: number;
+  readonly efSearch: number;
+  readonly graphThreshold: number;
+}
+
+/**
+ * One partition of the index, in C++. Calls after `close()` throw `CLOSED`; refused arguments throw, or reject with,
+ * an error whose `code` is `INVALID_VECTOR` or `INVALID_INPUT`.
+ */
+export interface NativePartition {
+  put(batch: NativeBatch): Promise<void>;
+  /** Number of keys that were held. */
+  remove(keys: Float64Array): Promise<number>;
+  /** At once where the work is estimated under 200 µs and no writer is at work, else from a worker thread. */
+  search(
+    vector: Float32Array,
+    k: number,
+    efSearch: number | undefined,
+    tags: Uint32Array | undefined,
+  ): NativeAnswer | Promise<NativeAnswer>;
+  /** Score of each key's best row; NaN where it is not held. */
+  scoresOf(vector: Float32Array, keys: Float64Array): Promise<Float64Array>;
+  /** Number of slots that were freed. */
+  compact(): Promise<number>;
+  /** Resolves when no graph is being built. */
+  settle(): Promise<void>;
+  stats(): NativePartitionStats;
+  close(): void;
+}
+
+export interface NativeAddon {
+  readonly Partition: new (options: NativePartitionOptions) => NativePartition;
+  isa(): string;
+  availableIsas(): string[];
+  /** In place: x / (norm + 1e-12). Throws `INVALID_VECTOR` where an element is not finite. Returns its argument. */
+  normalize(vector: Float32Array): Float32Array;
+  /** Float32 dot product by the chosen kernel. */
+  dot(a: Float32Array, b: Float32Array): number;
+}
+
+// The same from src/ and from dist/: both lie three folders below the package.
+const ADDON_FILE = '../../../build/Release/errata_native.node';
+
+const require = createRequire(import.meta.url);
+
+/**
+ * Loads the addon; Node caches it. Errors: `TOOL_MISSING` where it was not built, `INVALID_CONFIG` where ERRATA_ISA
+ * names an instruction set that this machine lacks, `INDEX_UNAVAILABLE` where the file cannot be loaded.
+ */
+export function loadAddon(file = ADDON_FILE): NativeAddon {
+  try {
+    return require(file) as NativeAddon;
+  } catch (cause) {
+    const code = errorCode(cause);
+    if (code === 'MODULE_NOT_FOUND') {
+      throw new ErrataError(
+        'TOOL_MISSING',
+        'Expected the native addon in build/Release/errata_native.node, found none. Build it with: node scripts/build-addon.mjs',
+        { cause },
+      );
+    }
+    const message = cause instanceof Error ? cause.message : String(cause);
+    if (code === 'INVALID_CONFIG') throw new ErrataError('INVALID_CONFIG', message, { cause });
+    throw new ErrataError(
+      'INDEX_UNAVAILABLE',
+      `Expected a loadable native addon, received: ${message}. Build it again with: node scripts/build-addon.mjs --force`,
+      { cause },
+    );
+  }
+}
+
+/** The `code` property of whatever was thrown. */
+export function errorCode(error: unknown): unknown {
+  return typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
+}

@@ -1,0 +1,227 @@
+import { ErrataError } from '../../domain/errors.js';
+import type { NoteId } from '../../domain/note.js';
+import { type CosineScore, cosine } from '../../domain/scores.js';
+import type {
+  IndexedNote,
+  IndexRemoval,
+  VectorAnswer,
+  VectorIndex,
+  VectorIndexStats,
+  VectorQuery,
+} from '../../ports/vector-index.js';
+import { checkNote, checkQuery, checkRemoval, checkVector, fromNative } from './index-checks.js';
+import { IndexWriter } from './index-writer.js';
+import { loadAddon, type NativeAddon, type NativePartitionOptions } from './load-addon.js';
+import { mergeAnswers } from './merge-answers.js';
+import { NoteDirectory } from './note-directory.js';
+import { WorkQueues } from './work-queues.js';
+
+export interface NativeVectorIndexOptions {
+  readonly dimensions: number;
+  /** Neighbours of a graph node (HNSW's M). Default 16. */
+  readonly connectivity?: number | undefined;
+  /** Beam width while the graph is built. Default 128. */
+  readonly efConstruction?: number | undefined;
+  /** Beam width of a graph search. Default 64. */
+  readonly efSearch?: number | undefined;
+  /** Vectors from which a partition gets a graph; smaller ones are scanned. Default 50,000 (a scan of 2 ms). */
+  readonly graphThreshold?: number | undefined;
+}
+
+/** A search whose hit was removed before it was named runs again, so that it is neither served nor missing. */
+const SEARCH_ATTEMPTS = 4;
+
+/**
+ * Exact scans and HNSW graphs in the native addon, one partition per (namespace, taskType). Writes are applied in the
+ * order of their calls; searches run beside them. Holds `dimensions * 4` bytes a vector and about 150 bytes a note.
+ */
+export class NativeVectorIndex implements VectorIndex {
+  readonly dimensions: number;
+  readonly #addon: NativeAddon;
+  readonly #directory = new NoteDirectory();
+  readonly #writer: IndexWriter;
+  readonly #queues = new WorkQueues();
+  #closing: Promise<void> | undefined;
+
+  constructor(addon: NativeAddon, options: NativePartitionOptions) {
+    this.dimensions = options.dimensions;
+    this.#addon = addon;
+    this.#writer = new IndexWriter(this.#directory, options.dimensions, () => new addon.Partition(options));
+  }
+
+  async upsert(notes: readonly IndexedNote[]): Promise<void> {
+    this.#checkOpen();
+    for (const note of notes) checkNote(note, this.dimensions);
+    const copies = notes.map(copyNote);
+    await this.#queues.write(() => this.#writer.upsert(copies));
+  }
+
+  async remove(removals: readonly IndexRemoval[]): Promise<void> {
+    this.#checkOpen();
+    for (const removal of removals) checkRemoval(removal);
+    const copies = removals.map((removal) => ({ ...removal }));
+    await this.#queues.write(() => this.#writer.remove(copies));
+  }
+
+  async search(query: VectorQuery): Promise<VectorAnswer> {
+    this.#checkOpen();
+    checkQuery(query, this.dimensions);
+    const copy = { ...query, vector: query.vector.slice() };
+    return this.#queues.read(() => this.#search(copy), query.signal);
+  }
+
+  async scores(query: {
+    namespace: string;
+    vector: Float32Array;
+    ids: readonly NoteId[];
+  }): Promise<ReadonlyMap<NoteId, CosineScore>> {
+    this.#checkOpen();
+    checkVector(query.vector, this.dimensions, 'vector');
+    return this.#queues.read(() => this.#scores(query.namespace, query.vector, query.ids));
+  }
+
+  versionOf(namespace: string, id: NoteId): number | undefined {
+    this.#checkOpen();
+    return this.#directory.record(namespace, id)?.version;
+  }
+
+  count(namespace?: string): number {
+    this.#checkOpen();
+    return this.#directory.count(namespace);
+  }
+
+  async compact(): Promise<number> {
+    this.#checkOpen();
+    return this.#queues.write(async () => {
+      let freed = 0;
+      for (const { native } of [...this.#directory.allPartitions()]) freed += await native.compact();
+      return freed;
+    });
+  }
+
+  async clear(): Promise<void> {
+    this.#checkOpen();
+    await this.#queues.write(async () => this.#dropEverything());
+  }
+
+  stats(): VectorIndexStats {
+    this.#checkOpen();
+    let partitions = 0;
+    let vectors = 0;
+    let tombstones = 0;
+    let memoryBytes = 0;
+    for (const { native } of this.#directory.allPartitions()) {
+      const stats = native.stats();
+      partitions += 1;
+      vectors += stats.rows;
+      tombstones += stats.tombstones;
+      memoryBytes += stats.rowBytes + stats.graphBytes + stats.filterBytes + stats.bookkeepingBytes;
+    }
+    const notes = this.#directory.count();
+    return { partitions, notes, vectors, tombstones, memoryBytes, isa: this.#addon.isa() };
+  }
+
+  /** Resolves once no graph is being built in the background: for benches and tests. */
+  async settle(): Promise<void> {
+    this.#checkOpen();
+    await this.#queues.read(() =>
+      Promise.all(Array.from(this.#directory.allPartitions(), ({ native }) => native.settle())),
+    );
+  }
+
+  /** Waits for what was called before; every later call gives `CLOSED`. */
+  close(): Promise<void> {
+    this.#closing ??= this.#queues.drain().then(() => this.#dropEverything());
+    return this.#closing;
+  }
+
+  async #search(query: VectorQuery): Promise<VectorAnswer> {
+    for (let attempt = 1; ; attempt += 1) {
+      const tags =
+        query.attributes === undefined ? new Uint32Array() : this.#directory.tags.find(query.attributes);
+      if (tags === undefined) return mergeAnswers([], query.k, () => undefined).answer;
+      const partitions = this.#directory.partitionsOf(query.namespace, query.taskType);
+      // All calls go out before the first await: each copies the vector, and none can meet a partition that was dropped.
+      const k = Math.min(query.k, Math.max(1, this.#directory.count(query.namespace)));
+      const answers = await Promise.all(
+        partitions.map(({ native }) => native.search(query.vector, k, query.efSearch, tags)),
+      );
+      const { answer, missing } = mergeAnswers(answers, query.k, (key) => this.#directory.idOf(key));
+      if (missing === 0 || attempt === SEARCH_ATTEMPTS) return answer;
+    }
+  }
+
+  async #scores(
+    namespace: string,
+    vector: Float32Array,
+    ids: readonly NoteId[],
+  ): Promise<Map<NoteId, CosineScore>> {
+    const groups = new Map<string, { id: NoteId; key: number }[]>();
+    for (const id of new Set(ids)) {
+      const record = this.#directory.record(namespace, id);
+      if (record === undefined) continue;
+      const group = groups.get(record.taskType);
+      if (group === undefined) groups.set(record.taskType, [{ id, key: record.key }]);
+      else group.push({ id, key: record.key });
+    }
+    const found = new Map<NoteId, CosineScore>();
+    await Promise.all(
+      Array.from(groups, async ([taskType, group]) => {
+        const native = this.#directory.partition(namespace, taskType)?.native;
+        const scores = await native?.scoresOf(
+          vector,
+          Float64Array.from(group, ({ key }) => key),
+        );
+        group.forEach(({ id }, i) => {
+          const score = scores?.[i];
+          if (score !== undefined && !Number.isNaN(score)) found.set(id, cosine(score));
+        });
+      }),
+    );
+    return found;
+  }
+
+  #dropEverything(): void {
+    for (const { native } of this.#directory.allPartitions()) native.close();
+    this.#directory.clear();
+  }
+
+  #checkOpen(): void {
+    if (this.#closing !== undefined) {
+      throw new ErrataError('CLOSED', 'Expected an open index, received a call after close()');
+    }
+  }
+}
+
+/**
+ * Errors: as `loadAddon`, and `INVALID_INPUT` for options out of range.
+ */
+export function createNativeVectorIndex(options: NativeVectorIndexOptions): NativeVectorIndex {
+  const addon = loadAddon();
+  const full: NativePartitionOptions = {
+    dimensions: options.dimensions,
+    connectivity: options.connectivity ?? 16,
+    efConstruction: options.efConstruction ?? 128,
+    efSearch: options.efSearch ?? 64,
+    graphThreshold: options.graphThreshold ?? 50_000,
+  };
+  try {
+    // The addon knows the ranges: let it judge now rather than at the first write.
+    new addon.Partition(full).close();
+  } catch (error) {
+    throw fromNative(error);
+  }
+  return new NativeVectorIndex(addon, full);
+}
+
+function copyNote(note: IndexedNote): IndexedNote {
+  const { lesson, situation } = note.vectors;
+  return {
+    ...note,
+    attributes: { ...note.attributes },
+    vectors: {
+      ...(lesson === undefined ? {} : { lesson: lesson.slice() }),
+      ...(situation === undefined ? {} : { situation: situation.slice() }),
+    },
+  };
+}

@@ -1,0 +1,174 @@
+import type { Attributes, NoteId } from '../../domain/note.js';
+import type { NativePartition } from './load-addon.js';
+
+/** What the index holds of one note; the vectors are in the partition. */
+export interface NoteRecord {
+  /** Stable while the note is held and never used again, so that a late answer cannot name the wrong note. */
+  readonly key: number;
+  readonly id: NoteId;
+  readonly namespace: string;
+  readonly taskType: string;
+  readonly version: number;
+  readonly attributes: Attributes;
+}
+
+export interface PartitionEntry {
+  readonly native: NativePartition;
+  notes: number;
+}
+
+interface NamespaceEntry {
+  readonly notes: Map<NoteId, NoteRecord>;
+  /** Versions of removals, so that a late upsert of an older version stays out. One number a removed note. */
+  readonly removed: Map<NoteId, number>;
+  readonly partitions: Map<string, PartitionEntry>;
+}
+
+/** Numbers for attributes: the addon knows "key=value" as an integer. Numbers are never used twice. */
+export class TagDirectory {
+  readonly #tags = new Map<string, { readonly tag: number; uses: number }>();
+  #next = 1;
+
+  /** Tags of a note that is about to be held; pair with `release`. */
+  acquire(attributes: Attributes): number[] {
+    return Object.entries(attributes).map(([key, value]) => {
+      const name = tagName(key, value);
+      const held = this.#tags.get(name);
+      if (held !== undefined) {
+        held.uses += 1;
+        return held.tag;
+      }
+      const tag = this.#next;
+      this.#next += 1;
+      this.#tags.set(name, { tag, uses: 1 });
+      return tag;
+    });
+  }
+
+  release(attributes: Attributes): void {
+    for (const [key, value] of Object.entries(attributes)) {
+      const name = tagName(key, value);
+      const held = this.#tags.get(name);
+      if (held === undefined) continue;
+      held.uses -= 1;
+      if (held.uses === 0) this.#tags.delete(name);
+    }
+  }
+
+  /** Tags of a filter; undefined where no note has one of them, so that nothing can match. */
+  find(attributes: Attributes): Uint32Array | undefined {
+    const tags: number[] = [];
+    for (const [key, value] of Object.entries(attributes)) {
+      const held = this.#tags.get(tagName(key, value));
+      if (held === undefined) return undefined;
+      tags.push(held.tag);
+    }
+    return Uint32Array.from(tags);
+  }
+
+  clear(): void {
+    this.#tags.clear();
+  }
+}
+
+// Length-prefixed, so that no pair can be read as another.
+const tagName = (key: string, value: string): string => `${key.length}:${key}${value}`;
+
+/** Which notes are held, where, and at which version. */
+export class NoteDirectory {
+  readonly tags = new TagDirectory();
+  readonly #namespaces = new Map<string, NamespaceEntry>();
+  readonly #ids = new Map<number, NoteId>();
+  #nextKey = 1;
+  #count = 0;
+
+  record(namespace: string, id: NoteId): NoteRecord | undefined {
+    return this.#namespaces.get(namespace)?.notes.get(id);
+  }
+
+  /** The note behind a key of an answer; undefined once it was removed. */
+  idOf(key: number): NoteId | undefined {
+    return this.#ids.get(key);
+  }
+
+  removedVersion(namespace: string, id: NoteId): number | undefined {
+    return this.#namespaces.get(namespace)?.removed.get(id);
+  }
+
+  /** A key for a note that is about to be held: before its rows, for a search may meet them at once. */
+  claimKey(id: NoteId): number {
+    const key = this.#nextKey;
+    this.#nextKey += 1;
+    this.#ids.set(key, id);
+    return key;
+  }
+
+  dropKey(key: number): void {
+    this.#ids.delete(key);
+  }
+
+  /** Makes a note count as held, once its rows are in. */
+  commit(record: NoteRecord): void {
+    const entry = this.#namespace(record.namespace);
+    if (!entry.notes.has(record.id)) this.#count += 1;
+    entry.notes.set(record.id, record);
+    entry.removed.delete(record.id);
+  }
+
+  forget(record: NoteRecord): void {
+    if (this.#namespaces.get(record.namespace)?.notes.delete(record.id)) this.#count -= 1;
+    this.#ids.delete(record.key);
+  }
+
+  rememberRemoval(namespace: string, id: NoteId, version: number): void {
+    const removed = this.#namespace(namespace).removed;
+    removed.set(id, Math.max(version, removed.get(id) ?? 0));
+  }
+
+  partition(namespace: string, taskType: string): PartitionEntry | undefined {
+    return this.#namespaces.get(namespace)?.partitions.get(taskType);
+  }
+
+  addPartition(namespace: string, taskType: string, native: NativePartition): PartitionEntry {
+    const entry = { native, notes: 0 };
+    this.#namespace(namespace).partitions.set(taskType, entry);
+    return entry;
+  }
+
+  dropPartition(namespace: string, taskType: string): void {
+    this.#namespaces.get(namespace)?.partitions.delete(taskType);
+  }
+
+  /** Partitions that a query touches: one, or all of the namespace. */
+  partitionsOf(namespace: string, taskType: string | undefined): PartitionEntry[] {
+    const partitions = this.#namespaces.get(namespace)?.partitions;
+    if (partitions === undefined) return [];
+    if (taskType === undefined) return [...partitions.values()];
+    const one = partitions.get(taskType);
+    return one === undefined ? [] : [one];
+  }
+
+  *allPartitions(): Iterable<PartitionEntry> {
+    for (const { partitions } of this.#namespaces.values()) yield* partitions.values();
+  }
+
+  count(namespace?: string): number {
+    return namespace === undefined ? this.#count : (this.#namespaces.get(namespace)?.notes.size ?? 0);
+  }
+
+  clear(): void {
+    this.#namespaces.clear();
+    this.#ids.clear();
+    this.#count = 0;
+    this.tags.clear();
+  }
+
+  #namespace(name: string): NamespaceEntry {
+    let entry = this.#namespaces.get(name);
+    if (entry === undefined) {
+      entry = { notes: new Map(), removed: new Map(), partitions: new Map() };
+      this.#namespaces.set(name, entry);
+    }
+    return entry;
+  }
+}
