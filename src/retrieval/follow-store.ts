@@ -1,0 +1,148 @@
+import type { FeedbackNote, NoteId } from '../domain/note.js';
+import type { LexicalIndex } from '../ports/lexical-index.js';
+import type { NoteStore, StoredNote } from '../ports/note-store.js';
+import type { IndexedNote, VectorIndex } from '../ports/vector-index.js';
+
+/** Notes a page: 1,000 × 2 vectors × 1.5 KB is 3 MB, small beside the index and large enough to hide round trips. */
+const PAGE = 1_000;
+
+export interface FollowerOptions {
+  readonly store: NoteStore;
+  readonly vectorIndex: VectorIndex;
+  readonly lexicalIndex: LexicalIndex;
+  /** Vectors of any other model are left out of the index: two models' vectors never meet. */
+  readonly modelId: string;
+  /** Sees every applied change, this process's and other processes', oldest first. */
+  readonly onChange?: ((note: FeedbackNote) => void) | undefined;
+}
+
+/** Keeps both indexes equal to the store's active notes. The indexes are caches; the store is the truth. */
+export interface IndexFollower {
+  /** Store revision up to which the indexes hold every change. */
+  readonly revision: number;
+  /** Fills empty indexes from the store. */
+  fill(): Promise<void>;
+  /** Resolves when every change acknowledged before this call is in the indexes. */
+  catchUp(): Promise<void>;
+  /** Compares all versions with the store and mends what differs; returns how many notes did. */
+  resync(): Promise<number>;
+}
+
+export function createIndexFollower(options: FollowerOptions): IndexFollower {
+  return new StoreFollower(options);
+}
+
+class StoreFollower implements IndexFollower {
+  readonly #options: FollowerOptions;
+  #revision = 0;
+  #running: Promise<void> | undefined;
+  #next: Promise<void> | undefined;
+
+  constructor(options: FollowerOptions) {
+    this.#options = options;
+  }
+
+  get revision(): number {
+    return this.#revision;
+  }
+
+  async fill(): Promise<void> {
+    const { store } = this.#options;
+    // Read before the scan: a change made meanwhile is applied twice at worst, and versions make that harmless.
+    const revision = await store.lastRevision();
+    let afterId: NoteId | undefined;
+    for (;;) {
+      const page = await store.scanActive(afterId, PAGE);
+      await this.#apply(page);
+      afterId = page.at(-1)?.note.id;
+      if (page.length < PAGE) break;
+    }
+    this.#revision = revision;
+    await this.catchUp();
+  }
+
+  catchUp(): Promise<void> {
+    if (this.#running === undefined) {
+      this.#running = this.#readChanges().finally(() => {
+        this.#running = undefined;
+      });
+      return this.#running;
+    }
+    // The round under way may have read the log before this caller's write: wait for one more, shared by all who wait.
+    this.#next ??= this.#running.then(noop, noop).then(() => {
+      this.#next = undefined;
+      return this.catchUp();
+    });
+    return this.#next;
+  }
+
+  async resync(): Promise<number> {
+    const { store, vectorIndex } = this.#options;
+    let differing = 0;
+    let afterId: NoteId | undefined;
+    for (;;) {
+      const page = await store.versions(afterId, PAGE);
+      const stale = page.filter((entry) => {
+        const held = vectorIndex.versionOf(entry.namespace, entry.id);
+        return entry.status === 'ACTIVE' ? held !== entry.version : held !== undefined;
+      });
+      if (stale.length > 0) await this.#apply(await store.load(stale.map((entry) => entry.id)));
+      differing += stale.length;
+      afterId = page.at(-1)?.id;
+      if (page.length < PAGE) return differing;
+    }
+  }
+
+  async #readChanges(): Promise<void> {
+    const { store } = this.#options;
+    for (;;) {
+      const page = await store.changesSince(this.#revision, PAGE);
+      if (page.pruned) {
+        const revision = await store.lastRevision();
+        await this.resync();
+        this.#revision = revision;
+        continue;
+      }
+      const last = page.changes.at(-1);
+      if (last === undefined) return;
+      const ids = [...new Set(page.changes.flatMap((change) => change.noteIds))];
+      for (let start = 0; start < ids.length; start += PAGE) {
+        const notes = await store.load(ids.slice(start, start + PAGE));
+        await this.#apply(notes);
+        for (const { note } of notes) this.#options.onChange?.(note);
+      }
+      this.#revision = last.revision;
+    }
+  }
+
+  async #apply(notes: readonly StoredNote[]): Promise<void> {
+    const { vectorIndex, lexicalIndex, modelId } = this.#options;
+    const active = notes.filter(({ note }) => note.status === 'ACTIVE');
+    const inactive = notes.filter(({ note }) => note.status !== 'ACTIVE').map(({ note }) => note);
+    const indexed = active.flatMap((stored) => toIndexed(stored, modelId) ?? []);
+    if (inactive.length > 0) {
+      await vectorIndex.remove(inactive);
+      await lexicalIndex.remove(inactive);
+    }
+    if (indexed.length > 0) await vectorIndex.upsert(indexed);
+    if (active.length > 0) await lexicalIndex.upsert(active.map(({ note }) => note));
+  }
+}
+
+function toIndexed({ note, vectors }: StoredNote, modelId: string): IndexedNote | undefined {
+  if (vectors === undefined || vectors.modelId !== modelId) return undefined;
+  const rows =
+    vectors.situation === undefined
+      ? { lesson: vectors.lesson }
+      : { lesson: vectors.lesson, situation: vectors.situation };
+  return {
+    namespace: note.namespace,
+    taskType: note.taskType,
+    id: note.id,
+    version: note.version,
+    attributes: note.attributes,
+    vectors: rows,
+  };
+}
+
+function noop(): void {}
