@@ -11,7 +11,15 @@ import type {
   NoteSource,
 } from '../domain/note.js';
 import type { Retrieval, Risk, ScoredNote } from '../domain/retrieval.js';
-import type { NamespaceScope, NoteFilter, NoteOrder, Page, PageRequest, StatusCounts } from './note-store.js';
+import type {
+  Keyset,
+  NamespaceScope,
+  NoteFilter,
+  NoteOrder,
+  Page,
+  PageRequest,
+  StatusCounts,
+} from './note-store.js';
 
 /** REFUSED only in batches: the entry was invalid, its findings say why, nothing of it was stored. */
 export const SUBMIT_OUTCOMES = [
@@ -92,6 +100,15 @@ export interface NoteCommands {
   erase(caller: Caller, namespace: string, id: NoteId, reason: string): Promise<FeedbackNote>;
 }
 
+/** The newest audit events of one note; `total` counts all of them. */
+export interface NoteHistory {
+  readonly items: readonly AuditEvent[];
+  /** One keyset an item. */
+  readonly keysets: readonly Keyset[];
+  readonly hasNext: boolean;
+  readonly total: number;
+}
+
 export interface NoteQueries {
   get(namespace: string, id: NoteId): Promise<FeedbackNote | undefined>;
   getMany(namespace: string, ids: readonly NoteId[]): Promise<readonly FeedbackNote[]>;
@@ -109,6 +126,12 @@ export interface NoteQueries {
     page: PageRequest,
   ): Promise<Page<AuditEvent>>;
   auditCount(scope: NamespaceScope, filter: { noteId?: NoteId; actor?: string }): Promise<number>;
+  /** The newest `first` events of each note at once, so that a page of notes costs one call. Notes without events may be left out. */
+  histories(
+    scope: NamespaceScope,
+    noteIds: readonly NoteId[],
+    first: number,
+  ): Promise<ReadonlyMap<NoteId, NoteHistory>>;
 }
 
 export interface RetrieveRequest {

@@ -1,0 +1,100 @@
+import { ErrataError } from '../../domain/errors.js';
+import type { Embedding } from '../../ports/embedder.js';
+
+export type Lane = 'interactive' | 'bulk';
+
+export interface Waiter {
+  readonly resolve: (embedding: Embedding) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** One text on its way to a vector, shared by every call that asked for the same text meanwhile. */
+export class EmbedTask {
+  readonly text: string;
+  lane: Lane;
+  readonly #waiters = new Set<Waiter>();
+
+  constructor(text: string, lane: Lane) {
+    this.text = text;
+    this.lane = lane;
+  }
+
+  get wanted(): boolean {
+    return this.#waiters.size > 0;
+  }
+
+  join(waiter: Waiter): void {
+    this.#waiters.add(waiter);
+  }
+
+  leave(waiter: Waiter): void {
+    this.#waiters.delete(waiter);
+  }
+
+  /** Every waiter gets a vector of its own. */
+  resolve(embedding: Embedding): void {
+    for (const waiter of this.#waiters) waiter.resolve({ ...embedding, vector: embedding.vector.slice() });
+    this.#waiters.clear();
+  }
+
+  reject(error: unknown): void {
+    for (const waiter of this.#waiters) waiter.reject(error);
+    this.#waiters.clear();
+  }
+}
+
+/** Two first-in-first-out lanes, each bounded; interactive texts always go first. */
+export class TaskLanes {
+  readonly #limit: number;
+  readonly #lanes: Readonly<Record<Lane, Set<EmbedTask>>> = { interactive: new Set(), bulk: new Set() };
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  /** Errors: `QUEUE_FULL` unless so many more tasks fit; `INPUT_TOO_LARGE` where they never would. */
+  checkRoom(lane: Lane, count: number): void {
+    if (count > this.#limit)
+      throw new ErrataError(
+        'INPUT_TOO_LARGE',
+        `Expected at most ${this.#limit} texts for one call, received ${count}`,
+      );
+    const waiting = this.#lanes[lane].size;
+    if (waiting + count > this.#limit)
+      throw new ErrataError(
+        'QUEUE_FULL',
+        `Expected room for ${count} texts in the ${lane} queue, received ${waiting} waiting of ${this.#limit}`,
+      );
+  }
+
+  add(task: EmbedTask): void {
+    this.#lanes[task.lane].add(task);
+  }
+
+  /** Moves a waiting bulk task to the interactive lane; no effect on a running one. */
+  hurry(task: EmbedTask): void {
+    if (!this.#lanes.bulk.delete(task)) return;
+    task.lane = 'interactive';
+    this.#lanes.interactive.add(task);
+  }
+
+  /** False where the task is not waiting here any more. */
+  remove(task: EmbedTask): boolean {
+    return this.#lanes[task.lane].delete(task);
+  }
+
+  /** Takes the next task, if any. */
+  take(lane: Lane): EmbedTask | undefined {
+    const [task] = this.#lanes[lane];
+    if (task !== undefined) this.#lanes[lane].delete(task);
+    return task;
+  }
+
+  /** Takes everything. */
+  drain(): EmbedTask[] {
+    const tasks = [...this.#lanes.interactive, ...this.#lanes.bulk];
+    this.#lanes.interactive.clear();
+    this.#lanes.bulk.clear();
+    return tasks;
+  }
+}

@@ -1,0 +1,74 @@
+/** Entry of an embedding worker thread: owns one inference session and runs one text at a time. */
+import { parentPort, workerData } from 'node:worker_threads';
+import { InferenceSession, Tensor } from 'onnxruntime-node';
+import { normaliseInPlace, poolTokens } from '../../models/pooling.js';
+import type { EmbedReply, EmbedRequest, EmbedWorkerData } from './embed-protocol.js';
+
+/** Only errors: a model's own warnings would go to stderr past the log. */
+const LOG_ERRORS = 3;
+
+function openSession(options: EmbedWorkerData): Promise<InferenceSession> {
+  return InferenceSession.create(options.weightsPath, {
+    executionProviders: ['cpu'],
+    intraOpNumThreads: options.threads,
+    interOpNumThreads: 1,
+    executionMode: 'sequential',
+    graphOptimizationLevel: 'all',
+    logSeverityLevel: LOG_ERRORS,
+  });
+}
+
+/** Token ids `[tokens]` to the text's vector `[dimensions]`; inputs are `[1, tokens]` int64, without padding. */
+async function embed(
+  session: InferenceSession,
+  ids: Int32Array,
+  options: EmbedWorkerData,
+): Promise<Float32Array<ArrayBuffer>> {
+  const shape = [1, ids.length];
+  const feeds: Record<string, Tensor> = {};
+  for (const name of session.inputNames) feeds[name] = new Tensor('int64', inputValues(name, ids), shape);
+  const outputs = await session.run(feeds);
+  const hidden = outputs[session.outputNames[0] ?? ''];
+  if (hidden === undefined || !(hidden.data instanceof Float32Array))
+    throw new Error('Expected a float32 output for last_hidden_state, received none');
+  const { dimensions, pooling, normalise } = options;
+  if (hidden.data.length !== ids.length * dimensions)
+    throw new Error(
+      `Expected ${ids.length * dimensions} numbers for last_hidden_state, received ${hidden.data.length}`,
+    );
+  const vector = poolTokens(hidden.data, ids.length, dimensions, pooling);
+  for (const output of Object.values(outputs)) output.dispose();
+  if (normalise) normaliseInPlace(vector);
+  return vector;
+}
+
+function inputValues(name: string, ids: Int32Array): BigInt64Array {
+  if (name === 'input_ids') return BigInt64Array.from(ids, BigInt);
+  if (name === 'attention_mask') return new BigInt64Array(ids.length).fill(1n);
+  if (name === 'token_type_ids') return new BigInt64Array(ids.length);
+  throw new Error(`Expected input_ids, attention_mask or token_type_ids for a model input, received ${name}`);
+}
+
+async function main(port: NonNullable<typeof parentPort>, options: EmbedWorkerData): Promise<void> {
+  const session = await openSession(options);
+  const reply = (message: EmbedReply, vector?: Float32Array<ArrayBuffer>) =>
+    port.postMessage(message, vector === undefined ? [] : [vector.buffer]);
+  port.on('message', async (request: EmbedRequest) => {
+    if (request.type === 'close') {
+      await session.release();
+      port.close();
+      return;
+    }
+    try {
+      const vector = await embed(session, request.ids, options);
+      reply({ type: 'vector', vector }, vector);
+    } catch (error) {
+      reply({ type: 'failed', message: error instanceof Error ? error.message : String(error) });
+    }
+  });
+  const vector = await embed(session, options.canaryIds, options);
+  reply({ type: 'ready', vector }, vector);
+}
+
+// A rejection ends the thread with an `error` event, which the owner reports.
+if (parentPort !== null) await main(parentPort, workerData as EmbedWorkerData);

@@ -1,0 +1,107 @@
+import { ErrataError } from '../../domain/errors.js';
+import type { EmbedWorkerData } from './embed-protocol.js';
+import { WorkerThread } from './worker-thread.js';
+
+export interface WorkerPoolOptions {
+  readonly entry: URL;
+  readonly data: EmbedWorkerData;
+  readonly size: number;
+  /** Refuses a thread whose runtime gives wrong vectors, by throwing. */
+  readonly checkCanary: (vector: Float32Array) => void;
+  /** A worker has become idle. */
+  readonly onIdle: () => void;
+  /** No worker is alive or starting any more, and the last one never became ready. */
+  readonly onDead: (error: ErrataError) => void;
+}
+
+/**
+ * Up to `size` threads. The first is started alone, so that it is ready as early as can be, the others beside its work.
+ * A thread that ends while it was good is replaced; one that never became ready is tried again at the next need.
+ */
+export class WorkerPool {
+  readonly #options: WorkerPoolOptions;
+  readonly #threads = new Set<WorkerThread>();
+  readonly #idle: WorkerThread[] = [];
+  readonly #starts = new Set<Promise<void>>();
+  #closing: Promise<void> | undefined;
+
+  constructor(options: WorkerPoolOptions) {
+    this.#options = options;
+  }
+
+  get idle(): number {
+    return this.#idle.length;
+  }
+
+  /** Resolves when one worker is ready; the others follow. Errors: `MODEL_UNAVAILABLE`, `INVALID_VECTOR`, `CLOSED`. */
+  async start(): Promise<void> {
+    await this.#spawn();
+    this.ensureWorkers();
+  }
+
+  /** Starts what is missing, without waiting for it. */
+  ensureWorkers(): void {
+    while (this.#closing === undefined && this.#threads.size < this.#options.size) {
+      const start = this.#spawn().catch((error: unknown) => {
+        if (this.#threads.size === 0 && this.#closing === undefined)
+          this.#options.onDead(asErrataError(error));
+      });
+      this.#starts.add(start);
+      void start.then(() => this.#starts.delete(start));
+    }
+  }
+
+  /** Runs a text on an idle worker; only to be called while there is one. Errors: `MODEL_UNAVAILABLE`. */
+  async run(ids: Int32Array<ArrayBuffer>): Promise<Float32Array> {
+    const thread = this.#idle.pop();
+    if (thread === undefined)
+      throw new ErrataError('INTERNAL', 'Expected an idle embedding worker, received none');
+    try {
+      return await thread.run(ids);
+    } finally {
+      if (this.#threads.has(thread)) {
+        this.#idle.push(thread);
+        this.#options.onIdle();
+      }
+    }
+  }
+
+  /** Ends every thread after its running text. Idempotent. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    await Promise.all([...this.#threads].map((thread) => thread.close()));
+    await Promise.all(this.#starts);
+  }
+
+  async #spawn(): Promise<void> {
+    let good = false;
+    const thread = new WorkerThread(this.#options.entry, this.#options.data, () => {
+      this.#threads.delete(thread);
+      const at = this.#idle.indexOf(thread);
+      if (at >= 0) this.#idle.splice(at, 1);
+      if (good) this.ensureWorkers();
+    });
+    this.#threads.add(thread);
+    try {
+      this.#options.checkCanary(await thread.ready());
+    } catch (error) {
+      await thread.close();
+      throw error;
+    }
+    if (this.#closing !== undefined) return;
+    good = true;
+    this.#idle.push(thread);
+    this.#options.onIdle();
+  }
+}
+
+function asErrataError(error: unknown): ErrataError {
+  if (error instanceof ErrataError) return error;
+  return new ErrataError('MODEL_UNAVAILABLE', 'Expected an embedding worker to start, received an error', {
+    cause: error,
+  });
+}

@@ -1,0 +1,113 @@
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { Worker } from 'node:worker_threads';
+import { ErrataError } from '../../domain/errors.js';
+import type { EmbedReply, EmbedRequest, EmbedWorkerData } from './embed-protocol.js';
+
+/** A thread that does not end by itself after `close` is stopped; the longest run takes about 30 ms. */
+const CLOSE_TIMEOUT_MS = 5_000;
+
+interface Pending {
+  readonly resolve: (vector: Float32Array) => void;
+  readonly reject: (error: ErrataError) => void;
+}
+
+/**
+ * The compiled worker entry. Node 20 cannot run TypeScript, so code that itself runs from `src` (vitest) uses the build
+ * in `dist`.
+ *
+ * Errors: `TOOL_MISSING` where there is no build.
+ */
+export function workerEntry(): URL {
+  const here = import.meta.url;
+  const entry = here.endsWith('.ts')
+    ? new URL(here.replace(/\/src\/adapters\/onnx\/[^/]*$/, '/dist/adapters/onnx/embed-worker.js'))
+    : new URL('./embed-worker.js', here);
+  if (existsSync(fileURLToPath(entry))) return entry;
+  throw new ErrataError(
+    'TOOL_MISSING',
+    'Expected a build of the embedding worker, received none; run: npm run build',
+  );
+}
+
+/** One worker thread with its own session. Runs one text at a time; the caller waits for each answer. */
+export class WorkerThread {
+  readonly #worker: Worker;
+  readonly #exited: Promise<void>;
+  #pending: Pending | undefined;
+  #gone: ErrataError | undefined;
+
+  /** `onExit` is called once, after a waiting `run` was rejected; the error says why the thread ended. */
+  constructor(entry: URL, data: EmbedWorkerData, onExit: (error: ErrataError) => void) {
+    // Flags of the parent (loaders, inspectors) are not the thread's business.
+    this.#worker = new Worker(entry, { workerData: data, execArgv: [], name: 'errata-embed' });
+    let failure: unknown;
+    this.#worker.on('error', (error) => {
+      failure = error;
+    });
+    this.#worker.on('message', (reply: EmbedReply) => this.#settle(reply));
+    this.#exited = new Promise((resolve) => {
+      this.#worker.once('exit', (code) => {
+        const reason = failure instanceof Error ? failure.message : `exit code ${code}`;
+        const error = new ErrataError(
+          'MODEL_UNAVAILABLE',
+          `Expected a running embedding worker, received its end: ${reason}`,
+          { cause: failure },
+        );
+        this.#gone = error;
+        this.#pending?.reject(error);
+        this.#pending = undefined;
+        onExit(error);
+        resolve();
+      });
+    });
+  }
+
+  /** Resolves with the canary's vector when the session is loaded. */
+  ready(): Promise<Float32Array> {
+    return this.#answer();
+  }
+
+  /** `ids` is transferred. Errors: `MODEL_UNAVAILABLE` when the runtime fails or the thread ends. */
+  run(ids: Int32Array<ArrayBuffer>): Promise<Float32Array> {
+    const answer = this.#answer();
+    const request: EmbedRequest = { type: 'embed', ids };
+    this.#worker.postMessage(request, [ids.buffer]);
+    return answer;
+  }
+
+  /** Ends the thread after the text that it is running, and releases its session. */
+  async close(): Promise<void> {
+    if (this.#gone !== undefined) return;
+    const request: EmbedRequest = { type: 'close' };
+    this.#worker.postMessage(request);
+    const timer = setTimeout(() => void this.#worker.terminate(), CLOSE_TIMEOUT_MS);
+    await this.#exited;
+    clearTimeout(timer);
+  }
+
+  #answer(): Promise<Float32Array> {
+    if (this.#gone !== undefined) return Promise.reject(this.#gone);
+    if (this.#pending !== undefined)
+      return Promise.reject(
+        new ErrataError('INTERNAL', 'Expected an idle embedding worker, received a busy one'),
+      );
+    return new Promise((resolve, reject) => {
+      this.#pending = { resolve, reject };
+    });
+  }
+
+  #settle(reply: EmbedReply): void {
+    const pending = this.#pending;
+    this.#pending = undefined;
+    if (pending === undefined) return;
+    if (reply.type === 'failed')
+      pending.reject(
+        new ErrataError(
+          'MODEL_UNAVAILABLE',
+          `Expected a vector from the runtime, received: ${reply.message}`,
+        ),
+      );
+    else pending.resolve(reply.vector);
+  }
+}

@@ -1,0 +1,145 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import Database from 'better-sqlite3';
+import { ErrataError } from '../../domain/errors.js';
+import { fromSqlite, isBusy } from './sqlite-errors.js';
+
+export type Parameters = Readonly<Record<string, unknown>>;
+export type Row = Readonly<Record<string, unknown>>;
+
+export interface SqliteDatabaseOptions {
+  readonly path: string;
+  /** How long a call waits for another process's write before it fails with `STORE_BUSY`. */
+  readonly busyTimeoutMs: number;
+  /** Writes that would make the file larger fail with `STORE_UNAVAILABLE`. */
+  readonly maxSizeBytes?: number | undefined;
+}
+
+/** How long SQLite itself may wait: that wait blocks the event loop, so longer ones are timers between attempts. */
+const BLOCKING_WAIT_MS = 25;
+/** Shapes of statements are few; the bound only keeps odd filters from adding up. */
+const MAX_STATEMENTS = 500;
+
+/**
+ * One connection: WAL, foreign keys, cached statements, `BEGIN IMMEDIATE` writes, driver errors translated. Everything
+ * between `read`/`write` and their result is synchronous, so that work of two calls never mixes.
+ */
+export class SqliteDatabase {
+  readonly path: string;
+  readonly #db: Database.Database;
+  readonly #busyTimeoutMs: number;
+  readonly #statements = new Map<string, Database.Statement<[Parameters], Row>>();
+  #closed = false;
+
+  constructor(options: SqliteDatabaseOptions) {
+    this.path = options.path;
+    this.#busyTimeoutMs = options.busyTimeoutMs;
+    try {
+      this.#db = new Database(options.path, { timeout: BLOCKING_WAIT_MS });
+      this.#db.pragma('foreign_keys = ON');
+      if (options.maxSizeBytes !== undefined) {
+        const pageSize = Number(this.#db.pragma('page_size', { simple: true }));
+        this.#db.pragma(`max_page_count = ${Math.max(1, Math.floor(options.maxSizeBytes / pageSize))}`);
+      }
+    } catch (error) {
+      throw fromSqlite(error, options.path);
+    }
+  }
+
+  /** Runs `work` on one snapshot of the database. */
+  async read<T>(work: () => T): Promise<T> {
+    return this.#attempt(() => this.#transaction('BEGIN', work));
+  }
+
+  /** Runs `work` as one write: all of it is on disk when the promise resolves, or none of it. */
+  async write<T>(work: () => T): Promise<T> {
+    return this.#attempt(() => {
+      this.#synchronous('FULL');
+      return this.#transaction('BEGIN IMMEDIATE', work);
+    });
+  }
+
+  /** Like `write` without waiting for the disk: survives kill -9, not loss of power. For statistics, not for content. */
+  async writeRelaxed<T>(work: () => T): Promise<T> {
+    return this.#attempt(() => {
+      this.#synchronous('NORMAL');
+      return this.#transaction('BEGIN IMMEDIATE', work);
+    });
+  }
+
+  /** Retries while another connection is in the way: for what cannot run inside a transaction, too. */
+  async attempt<T>(work: (db: Database.Database) => T): Promise<T> {
+    return this.#attempt(() => work(this.#db));
+  }
+
+  all(sql: string, parameters: Parameters = {}): Row[] {
+    return this.#statement(sql).all(parameters);
+  }
+
+  get(sql: string, parameters: Parameters = {}): Row | undefined {
+    return this.#statement(sql).get(parameters);
+  }
+
+  /** Number of rows changed. */
+  run(sql: string, parameters: Parameters = {}): number {
+    return this.#statement(sql).run(parameters).changes;
+  }
+
+  /** Changes whenever another connection commits. */
+  dataVersion(): number {
+    this.checkOpen();
+    return Number(this.#db.pragma('data_version', { simple: true }));
+  }
+
+  checkOpen(): void {
+    if (this.#closed) {
+      throw new ErrataError('CLOSED', `Expected an open store for ${this.path}, received a call after close`);
+    }
+  }
+
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#statements.clear();
+    this.#db.close();
+  }
+
+  async #attempt<T>(work: () => T): Promise<T> {
+    const deadline = performance.now() + this.#busyTimeoutMs;
+    for (;;) {
+      this.checkOpen();
+      try {
+        return work();
+      } catch (error) {
+        if (!isBusy(error) || performance.now() >= deadline) throw fromSqlite(error, this.path);
+      }
+      // Spread out, so that two processes do not meet again at once.
+      await pause(1 + Math.random() * 10);
+    }
+  }
+
+  #transaction<T>(begin: string, work: () => T): T {
+    this.#statement(begin).run({});
+    try {
+      const result = work();
+      this.#statement('COMMIT').run({});
+      return result;
+    } catch (error) {
+      // Some errors (a full disk, an I/O error) have rolled back already.
+      if (this.#db.inTransaction) this.#statement('ROLLBACK').run({});
+      throw error;
+    }
+  }
+
+  #synchronous(level: 'FULL' | 'NORMAL'): void {
+    this.#db.pragma(`synchronous = ${level}`);
+  }
+
+  #statement(sql: string): Database.Statement<[Parameters], Row> {
+    const held = this.#statements.get(sql);
+    if (held !== undefined) return held;
+    if (this.#statements.size >= MAX_STATEMENTS) this.#statements.clear();
+    const made = this.#db.prepare<[Parameters], Row>(sql);
+    this.#statements.set(sql, made);
+    return made;
+  }
+}

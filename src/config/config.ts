@@ -1,0 +1,37 @@
+export const LOG_LEVELS = ['silent', 'error', 'warn', 'info', 'debug'] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+/** What a request to the GraphQL server may cost; refused before anything runs. */
+export interface RequestLimits {
+  readonly maxBodyBytes: number;
+  readonly maxDepth: number;
+  readonly maxAliases: number;
+  /** Lexical tokens of a GraphQL document. */
+  readonly maxTokens: number;
+  /** Estimated number of fields that an answer can hold. */
+  readonly maxCost: number;
+}
+
+/** Everything that can be set at start-up. Deep-frozen; made by `parseConfig` only. */
+export interface Config {
+  readonly host: string;
+  /** 0: any free port. */
+  readonly port: number;
+  /** Absolute path; holds the SQLite store, index snapshots and nothing else. */
+  readonly dataDir: string;
+  /** Absolute path; models are shared by every data folder of the checkout. */
+  readonly modelsDir: string;
+  /** The first admin key; none: one is made and shown once. Never printed. */
+  readonly adminKey?: string | undefined;
+  /** Whether the first start loads the sample namespace. */
+  readonly sample: boolean;
+  readonly embedder: string;
+  readonly reranker?: string | undefined;
+  /** None: the embedded SQLite store. Never printed: it may hold a password. */
+  readonly mongodbUri?: string | undefined;
+  readonly introspection: boolean;
+  readonly logLevel: LogLevel;
+  /** Threads that run the embedding model. */
+  readonly workers: number;
+  readonly limits: RequestLimits;
+}

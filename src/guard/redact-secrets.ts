@@ -1,0 +1,121 @@
+import { createHash } from 'node:crypto';
+import type { Finding } from '../domain/note.js';
+import { findPrivateKeys } from './private-keys.js';
+import { findSecretAssignments } from './secret-assignments.js';
+import { SECRET_RULES, type SecretSpan } from './secret-rules.js';
+
+/** Replaces the secrets of one note's texts. Holds them in memory only as long as it lives. */
+export interface Redactor {
+  /** The text with every secret replaced by `[REDACTED:{kind}:{number}]`. Pure but for the numbering. */
+  redact(text: string, field: string): string;
+  /** One a kind and field, in the order met. */
+  findings(): readonly Finding[];
+}
+
+/**
+ * SHA-256 of secrets that their issuers print in public documentation (AWS's and Stripe's example keys, jwt.io's token).
+ * As digests, so that no scanner takes this file for a leak.
+ */
+const DOCUMENTED_EXAMPLES: ReadonlySet<string> = new Set([
+  '2cafc0970149a84f3b9e62eaf169f36f59907a3b3e31f7b82e68c69cd27f7326',
+  'f2d6ca16515033e5dce14eba840b979d27b5cbae24bb3e5bf484339667f86397',
+  '7f75367e7881255134e1375e723d1dea8ad5f6a4fdb79d938df1f1754a830606',
+  'c794fa6d20c64efb9adf980ae93af472a1679775862d421ffe55d4a57fad5b3e',
+]);
+const LABELS: ReadonlyMap<string, string> = new Map([
+  ['private-key', 'A private key'],
+  ['credential', 'A password, key or token'],
+  ...SECRET_RULES.map((rule) => [rule.kind, rule.label] as const),
+]);
+const PLACEHOLDER = /^\[REDACTED:[a-z0-9-]{1,40}:\d{1,6}\]?$/u;
+
+/**
+ * A redactor for one note: the same secret gets the same number in every field, numbers count per kind from 1 in the
+ * order met, so that the same texts always give the same result. Placeholders pass unchanged, hence idempotent.
+ * Linear in the length of the text.
+ */
+export function createRedactor(): Redactor {
+  const numbers = new Map<string, string>();
+  const perKind = new Map<string, number>();
+  const findings = new Map<string, Finding>();
+  const placeholder = (kind: string, secret: string): string => {
+    const known = numbers.get(secret);
+    if (known !== undefined) {
+      return known;
+    }
+    const number = (perKind.get(kind) ?? 0) + 1;
+    perKind.set(kind, number);
+    const made = `[REDACTED:${kind}:${number}]`;
+    numbers.set(secret, made);
+    return made;
+  };
+  return {
+    redact(text, field) {
+      let redacted = '';
+      let from = 0;
+      for (const { start, end, kind } of findSecrets(text)) {
+        redacted += text.slice(from, start) + placeholder(kind, text.slice(start, end));
+        from = end;
+        findings.set(`${kind}\n${field}`, {
+          rule: `secret.${kind}`,
+          field,
+          reason: `${LABELS.get(kind) ?? 'A secret'} was replaced by a placeholder; change it where it was in use`,
+        });
+      }
+      return redacted + text.slice(from);
+    },
+    findings: () => [...findings.values()],
+  };
+}
+
+/** Redacts a text that stands alone, such as a query or a reason. */
+export function redactSecrets(text: string): {
+  readonly text: string;
+  readonly findings: readonly Finding[];
+} {
+  const redactor = createRedactor();
+  const redacted = redactor.redact(text, 'text');
+  return { text: redacted, findings: redactor.findings() };
+}
+
+/** Secrets in a text, in order, never overlapping: where two rules claim the same characters, the earlier rule wins. */
+export function findSecrets(text: string): readonly SecretSpan[] {
+  const claims: SecretSpan[] = [...findPrivateKeys(text)];
+  const lowerCase = text.toLowerCase();
+  for (const rule of SECRET_RULES) {
+    if (lowerCase.includes(rule.hint)) {
+      claims.push(...matches(rule.pattern, rule.kind, text));
+    }
+  }
+  claims.push(...findSecretAssignments(text));
+  const kept: SecretSpan[] = [];
+  for (const claim of claims) {
+    const secret = text.slice(claim.start, claim.end);
+    const free = !kept.some((other) => claim.start < other.end && other.start < claim.end);
+    if (free && !PLACEHOLDER.test(secret) && !isExample(secret)) {
+      kept.push(claim);
+    }
+  }
+  return kept.sort((a, b) => a.start - b.start);
+}
+
+function matches(pattern: RegExp, kind: string, text: string): SecretSpan[] {
+  return [...text.matchAll(pattern)].map((match) => {
+    const secret = match.groups?.secret ?? match[0];
+    // A group's own position needs the `d` flag; the secret is never empty and nothing before it in a match repeats it
+    // further right than the last occurrence.
+    const start = match.index + match[0].lastIndexOf(secret);
+    return { start, end: start + secret.length, kind };
+  });
+}
+
+/** Keys from public documentation, and values that say themselves that they stand for one. */
+function isExample(secret: string): boolean {
+  return (
+    /EXAMPLE/u.test(secret) ||
+    /^(?:password|passwd|pass|pwd|secret|user|token|x{3,}|\*{3,}|\.{3,}|<.{1,40}>|\$\{?.{1,60}|%.{1,40}%|\{.{1,60})$/iu.test(
+      secret,
+    ) ||
+    DOCUMENTED_EXAMPLES.has(createHash('sha256').update(secret).digest('hex'))
+  );
+}

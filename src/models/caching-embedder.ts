@@ -1,0 +1,85 @@
+import { createHash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import { ErrataError } from '../domain/errors.js';
+import type { Embedder, EmbedderStats, Embedding, EmbeddingModel, EmbedOptions } from '../ports/embedder.js';
+
+export interface CachingEmbedderOptions {
+  /** Bound of the cache's own memory. Default 16 MiB: about 9,000 queries of 384 dimensions. */
+  readonly maxBytes?: number | undefined;
+}
+
+const DEFAULT_MAX_BYTES = 16 * 1024 * 1024;
+/** Key (base64 of a SHA-256 and the model id), entry and map slots, beside the vector itself. */
+const ENTRY_OVERHEAD_BYTES = 320;
+
+/**
+ * Remembers query embeddings (the same question is asked again; passages are embedded once and stored). Keyed by model
+ * id, kind and the text's digest, so that no query text is kept. Hands out copies, so that no caller can change what
+ * the next one gets. `close()` closes the inner embedder.
+ */
+export class CachingEmbedder implements Embedder {
+  readonly #inner: Embedder;
+  readonly #cache: LRUCache<string, Embedding>;
+  #hits = 0;
+  #misses = 0;
+  #closed = false;
+
+  constructor(inner: Embedder, options: CachingEmbedderOptions = {}) {
+    this.#inner = inner;
+    this.#cache = new LRUCache({
+      maxSize: options.maxBytes ?? DEFAULT_MAX_BYTES,
+      sizeCalculation: ({ vector }) => vector.byteLength + ENTRY_OVERHEAD_BYTES,
+    });
+  }
+
+  get model(): EmbeddingModel {
+    return this.#inner.model;
+  }
+
+  async embed(texts: readonly string[], options: EmbedOptions): Promise<readonly Embedding[]> {
+    if (this.#closed) throw new ErrataError('CLOSED', 'Expected an open embedder, received a closed one');
+    if (options.kind !== 'query') return this.#inner.embed(texts, options);
+    const keys = texts.map((text) => this.#keyOf(text));
+    const found = keys.map((key) => this.#cache.get(key));
+    const missing = texts.filter((_, at) => found[at] === undefined);
+    this.#misses += missing.length;
+    this.#hits += texts.length - missing.length;
+    if (options.signal?.aborted)
+      throw new ErrataError('ABORTED', 'Expected embeddings, received an abort signal');
+    const embedded = missing.length === 0 ? [] : await this.#inner.embed(missing, options);
+    let next = 0;
+    return keys.map((key, at) => {
+      const known = found[at];
+      if (known !== undefined) return copyOf(known);
+      const fresh = embedded[next];
+      next += 1;
+      if (fresh === undefined)
+        throw new ErrataError(
+          'INTERNAL',
+          `Expected ${missing.length} embeddings, received ${embedded.length}`,
+        );
+      if (!this.#closed) this.#cache.set(key, copyOf(fresh));
+      return fresh;
+    });
+  }
+
+  stats(): EmbedderStats {
+    return { ...this.#inner.stats(), cacheHits: this.#hits, cacheMisses: this.#misses };
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#cache.clear();
+    await this.#inner.close();
+  }
+
+  #keyOf(text: string): string {
+    // UTF-16, since in UTF-8 every lone surrogate would have the same digest.
+    const digest = createHash('sha256').update(Buffer.from(text, 'utf16le')).digest('base64');
+    return `${this.#inner.model.id} query ${digest}`;
+  }
+}
+
+function copyOf(embedding: Embedding): Embedding {
+  return { ...embedding, vector: embedding.vector.slice() };
+}

@@ -1,0 +1,21 @@
+import { createHash } from 'node:crypto';
+import { fileOfRole, type ModelEntry } from './manifest.js';
+
+/**
+ * `{name}@{12 hex}` over everything that changes a vector: vectors of two ids never meet in one index. 48 bits are
+ * enough to tell the few models of one installation apart.
+ */
+export function embeddingModelId(entry: ModelEntry): string {
+  const { pooling, normalise, prefixes, maxTokens } = entry;
+  const parts = [
+    fileOfRole(entry, 'weights').sha256,
+    fileOfRole(entry, 'tokenizer').sha256,
+    pooling,
+    normalise,
+    prefixes.query,
+    prefixes.passage,
+    maxTokens,
+  ];
+  const digest = createHash('sha256').update(JSON.stringify(parts)).digest('hex');
+  return `${entry.name}@${digest.slice(0, 12)}`;
+}
