@@ -113,7 +113,7 @@ function matches(pattern: RegExp, kind: string, text: string): SecretSpan[] {
 function isExample(secret: string): boolean {
   return (
     /EXAMPLE/u.test(secret) ||
-    /^(?:password|passwd|pass|pwd|secret|user|token|x{3,}|\*{3,}|\.{3,}|<.{1,40}>|\$\{?.{1,60}|%.{1,40}%|\{.{1,60})$/iu.test(
+    /^(?:password|passwd|pass|pwd|secret|user|token|x{3,}|\*{3,}|\.{3,}|<.{1,40}>|\$\{.{1,60}|\$[A-Z_]{1,60}|%[A-Z_]{1,40}%|\{.{1,60})$/iu.test(
       secret,
     ) ||
     DOCUMENTED_EXAMPLES.has(createHash('sha256').update(secret).digest('hex'))

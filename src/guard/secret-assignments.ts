@@ -8,14 +8,14 @@ const ASSIGNMENT =
   /(?<name>(?:pass(?:word|wd|phrase)?|pwd|passwort|kennwort|contraseña|senha|secret|api[_-]?key|access[_-]?key|auth[_-]?key|private[_-]?key|encryption[_-]?key|signing[_-]?key|token|credential)s?[\w.-]{0,40})["'`]?\s{0,4}(?<operator>:=|=>|={1,3}|:|,)\s{0,4}(?<quote>["'`]?)(?<value>[^\s"'`<>,;(){}[\]]{6,512})/giu;
 /** Names that say the value is public or a digest. */
 const PUBLIC_NAME =
-  /hash|digest|sha\d|checksum|commit|revision|public|etag|count|limit|length|_id$|name$|field|header|url|path|file|type|expir|ttl/iu;
+  /hash|digest|sha\d|checksum|commit|revision|public|etag|count|limit|length|_id$|name$|field|header|url|path|file|type|expir|ttl|version|policy|model|format|pattern|regex|i[sz]er|i[sz]ation|secretar/iu;
 const WEAK_NAME = /^tokens?/iu;
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/iu;
 const DIGEST = /^(?:sha\d{1,3}[-:])?[0-9a-f]{32,128}$/iu;
 const INTEGRITY = /^sha(?:1|256|384|512)[-:]/iu;
 /** Values taken from somewhere else: variables, templates, members, calls. */
 const REFERENCE =
-  /^(?:[$%&*@]|\{\{|\\\$)|^[A-Za-z_]\w*(?:(?:\.|::|->)[A-Za-z_]\w*)+$|^(?:null|none|undefined|true|false)$/u;
+  /^\$\{|^\$\(|^\$[A-Za-z_]\w*$|^%[A-Za-z_]+%$|^\{\{|^[A-Za-z_]\w*(?:(?:\.|::|->)[A-Za-z_]\w*)+$|^(?:null|none|undefined|true|false)$/u;
 /** What people write instead of a secret. */
 const STAND_IN = /example|changeme|change-me|placeholder|redacted|dummy|your[_-]|xxx|\*{3}|\.{3}|(.)\1{5}/iu;
 

@@ -127,7 +127,7 @@ export const SECRET_RULES: readonly SecretRule[] = [
     'url-password',
     'The password of a URL or connection string',
     '://',
-    /[a-z][a-z0-9+.-]{1,30}:\/\/[^\s:/?#@"'<>]{0,256}:(?<secret>[^\s/?#"'<>@]{1,256})@/giu,
+    /[a-z][a-z0-9+.-]{1,30}:\/\/[^\s:/?#@"'<>]{0,256}:(?<secret>[^\s/?#"'<>]{1,256})@/giu,
   ),
   inside(
     'bearer-token',

@@ -1,0 +1,83 @@
+/** Readable text found inside an encoding. */
+export interface DecodedPayload {
+  readonly encoding: 'base64' | 'hex' | 'percent' | 'entities' | 'escapes' | 'rot13';
+  readonly text: string;
+}
+
+const BASE64 = /(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{16,16384}={0,2}/gu;
+const HEX = /(?<![0-9a-f])(?:[0-9a-f]{2}[ :]?){12,8192}(?![0-9a-f])/giu;
+const HEX_ESCAPES = /(?:\\x[0-9a-f]{2}){6,4096}/giu;
+const PERCENT = /(?:[\w.~!*'()+-]{0,64}%[0-9a-f]{2}){3,2048}[\w.~!*'()+-]{0,64}/giu;
+const ENTITIES = /(?:&#(?:\d{2,7}|x[0-9a-f]{2,6});){4,2048}/giu;
+const UNICODE_ESCAPES = /(?:\\u[0-9a-f]{4}){4,2048}/giu;
+/** At most this many runs a text are decoded, so that a text made of nothing but runs costs no more than its length. */
+const MAX_RUNS = 64;
+
+/**
+ * Decodes once what looks encoded; what does not decode to readable text is left out. Always gives the rot13 of the whole
+ * text last, since nothing marks it. Linear.
+ */
+export function decodePayloads(text: string): readonly DecodedPayload[] {
+  const found: DecodedPayload[] = [];
+  const collect = (
+    encoding: DecodedPayload['encoding'],
+    pattern: RegExp,
+    decode: (run: string) => string | undefined,
+  ): void => {
+    let runs = 0;
+    for (const match of text.matchAll(pattern)) {
+      const decoded = decode(match[0]);
+      if (decoded !== undefined && isReadable(decoded)) {
+        found.push({ encoding, text: decoded });
+      }
+      runs += 1;
+      if (runs >= MAX_RUNS) {
+        break;
+      }
+    }
+  };
+  collect('base64', BASE64, (run) => fromBytes(Buffer.from(run, 'base64')));
+  collect('hex', HEX, (run) => fromBytes(Buffer.from(run.replace(/[ :]/gu, ''), 'hex')));
+  collect('escapes', HEX_ESCAPES, (run) => fromBytes(Buffer.from(run.replace(/\\x/giu, ''), 'hex')));
+  collect('percent', PERCENT, (run) => fromPercent(run));
+  collect('entities', ENTITIES, (run) => fromCodes(run, /&#(x?)([0-9a-f]+);/giu));
+  collect('escapes', UNICODE_ESCAPES, (run) => fromCodes(run, /\\(u)([0-9a-f]{4})/giu));
+  found.push({ encoding: 'rot13', text: text.replace(/[a-z]/giu, rotate) });
+  return found;
+}
+
+function fromBytes(bytes: Buffer): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    // Not UTF-8, hence not a hidden text: the normal case for keys and digests.
+    return undefined;
+  }
+}
+
+function fromPercent(run: string): string | undefined {
+  try {
+    return decodeURIComponent(run.replace(/\+/gu, ' '));
+  } catch {
+    // Malformed escapes are what they look like.
+    return undefined;
+  }
+}
+
+function fromCodes(run: string, pattern: RegExp): string {
+  return [...run.matchAll(pattern)]
+    .map((match) => Number.parseInt(match[2] ?? '', (match[1] ?? '') === '' ? 10 : 16))
+    .map((code) => (code > 0 && code <= 0x10ffff ? String.fromCodePoint(code) : ''))
+    .join('');
+}
+
+/** At least 10 characters, nearly all of them letters, spaces or punctuation. */
+function isReadable(text: string): boolean {
+  const readable = text.match(/[\p{L}\p{N}\p{P}\p{Zs}\n]/gu)?.length ?? 0;
+  return text.length >= 10 && readable >= text.length * 0.9;
+}
+
+function rotate(letter: string): string {
+  const base = letter <= 'Z' ? 65 : 97;
+  return String.fromCharCode(((letter.charCodeAt(0) - base + 13) % 26) + base);
+}

@@ -1,0 +1,10 @@
+/** One thing that the screen looks for. Patterns run on folded text (see `fold-text.ts`): lower case, no accents. */
+export interface InjectionRule {
+  /** Stable dotted id, `injection.…`. */
+  readonly id: string;
+  /** Shown to the reviewer. */
+  readonly reason: string;
+  readonly pattern: RegExp;
+  /** Also tried on decoded payloads and on the fields joined: orders, not mere shapes. */
+  readonly order: boolean;
+}

@@ -1,0 +1,78 @@
+import type { Finding } from '../domain/note.js';
+import { decodePayloads } from './decode-payloads.js';
+import { foldText, joinSpacedLetters } from './fold-text.js';
+import { findHiddenText } from './hidden-text.js';
+import type { InjectionRule } from './injection-rule.js';
+import { INJECTION_RULES } from './injection-rules.js';
+
+/** `quarantine`: a reviewer has to look before the note goes live. A doubt never bins a note. */
+export interface ScreenVerdict {
+  readonly verdict: 'clean' | 'quarantine';
+  /** One a rule and field. Clean texts can have notices, such as removed invisible characters. */
+  readonly findings: readonly Finding[];
+}
+
+export interface ScreenField {
+  readonly name: string;
+  /** As it came in: hidden characters are looked for here. */
+  readonly raw: string;
+  /** Cleaned and redacted; the raw text where absent. */
+  readonly text?: string | undefined;
+}
+
+const ORDER_RULES: readonly InjectionRule[] = INJECTION_RULES.filter((rule) => rule.order);
+
+/**
+ * Screens the fields of one note: each field by every rule, what it hides, what it encodes, and the fields joined in both
+ * directions, for orders that are split across them. Pure; linear in the total length.
+ */
+export function screenInjection(fields: readonly ScreenField[]): ScreenVerdict {
+  const findings = new Map<string, Finding>();
+  let quarantine = false;
+  const add = (rule: string, field: string, reason: string, serious = true): void => {
+    quarantine ||= serious;
+    const key = `${rule}\n${field}`;
+    if (!findings.has(key)) {
+      findings.set(key, { rule, field, reason });
+    }
+  };
+  const folded: string[] = [];
+  for (const field of fields) {
+    const text = field.text ?? field.raw;
+    for (const hidden of findHiddenText(field.raw)) {
+      add(hidden.rule, field.name, hidden.reason, hidden.quarantine);
+    }
+    const plain = foldText(text);
+    folded.push(plain);
+    for (const rule of INJECTION_RULES.filter(({ pattern }) => matchesEither(pattern, plain))) {
+      add(rule.id, field.name, rule.reason);
+    }
+    for (const payload of decodePayloads(text)) {
+      const decoded = foldText(payload.text);
+      const rule = ORDER_RULES.find(({ pattern }) => pattern.test(decoded));
+      if (rule !== undefined) {
+        add(
+          `injection.encoded.${payload.encoding}`,
+          field.name,
+          `${rule.reason}, encoded as ${payload.encoding}`,
+        );
+      }
+    }
+  }
+  if (!quarantine && fields.length > 1) {
+    for (const joined of [folded.join(' '), folded.toReversed().join(' ')]) {
+      for (const rule of ORDER_RULES.filter(({ pattern }) => pattern.test(joined))) {
+        add(rule.id, 'fields together', `${rule.reason}, split across fields`);
+      }
+    }
+  }
+  return { verdict: quarantine ? 'quarantine' : 'clean', findings: [...findings.values()] };
+}
+
+function matchesEither(pattern: RegExp, folded: string): boolean {
+  if (pattern.test(folded)) {
+    return true;
+  }
+  const joined = joinSpacedLetters(folded);
+  return joined !== undefined && pattern.test(joined);
+}

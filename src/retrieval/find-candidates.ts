@@ -1,0 +1,62 @@
+import { ErrataError } from '../domain/errors.js';
+import type { NoteId } from '../domain/note.js';
+import type { CosineScore } from '../domain/scores.js';
+import type { LexicalHit, LexicalIndex } from '../ports/lexical-index.js';
+import type { VectorAnswer, VectorIndex } from '../ports/vector-index.js';
+import type { ValidRequest } from './check-request.js';
+import { type FusedCandidate, fuseByReciprocalRank } from './reciprocal-rank-fusion.js';
+import type { StageTimer } from './stage-timer.js';
+
+/** Equal weights: text drags paraphrases down a little and lifts identifiers a lot; the score decides the final order. */
+const VECTOR_WEIGHT = 1;
+const LEXICAL_WEIGHT = 1;
+
+export interface Candidates {
+  /** At most candidateK, best fused rank first; `ranks` is [vector, lexical]. */
+  readonly fused: readonly FusedCandidate[];
+  readonly cosines: ReadonlyMap<NoteId, CosineScore>;
+  readonly plan: string;
+  readonly exhaustive: boolean;
+  readonly degraded: readonly string[];
+}
+
+/** Vector and lexical candidates under the same filter, fused by reciprocal rank, with the exact cosine of each. */
+export async function findCandidates(
+  indexes: { readonly vectorIndex: VectorIndex; readonly lexicalIndex: LexicalIndex },
+  request: ValidRequest,
+  vector: Float32Array,
+  timer: StageTimer,
+  signal: AbortSignal | undefined,
+): Promise<Candidates> {
+  const { namespace, taskType, attributes, candidateK, query } = request;
+  const answer: VectorAnswer = await timer.run(
+    'vector',
+    () => indexes.vectorIndex.search({ namespace, taskType, attributes, vector, k: candidateK, signal }),
+    ({ hits, plan }) => `${hits.length} by ${plan}`,
+  );
+  const degraded: string[] = [];
+  let lexical: readonly LexicalHit[] = [];
+  try {
+    lexical = await timer.run(
+      'lexical',
+      () => indexes.lexicalIndex.search({ namespace, taskType, attributes, text: query, k: candidateK }),
+      (hits) => String(hits.length),
+    );
+  } catch (error) {
+    // Vectors alone still answer; the caller sees in `degraded` that text did not take part.
+    const code = error instanceof ErrataError ? error.code : 'INTERNAL';
+    timer.skip('lexical', `failed: ${code}`);
+    degraded.push(`lexical: ${code}`);
+  }
+  const fused = fuseByReciprocalRank([
+    { ids: answer.hits.map((hit) => hit.id), weight: VECTOR_WEIGHT },
+    { ids: lexical.map((hit) => hit.id), weight: LEXICAL_WEIGHT },
+  ]).slice(0, candidateK);
+  const cosines = new Map(answer.hits.map((hit) => [hit.id, hit.score]));
+  const byTextOnly = fused.filter(({ id }) => !cosines.has(id)).map(({ id }) => id);
+  if (byTextOnly.length > 0) {
+    const scores = await indexes.vectorIndex.scores({ namespace, vector, ids: byTextOnly });
+    for (const [id, score] of scores) cosines.set(id, score);
+  }
+  return { fused, cosines, plan: answer.plan, exhaustive: answer.exhaustive, degraded };
+}

@@ -1,0 +1,134 @@
+import { randomUUID } from 'node:crypto';
+import type { Caller } from '../domain/api-key.js';
+import type { FeedbackNote, NoteId } from '../domain/note.js';
+import type { Retrieval, ScoredNote } from '../domain/retrieval.js';
+import type { ScoreScale } from '../domain/scores.js';
+import type { Clock } from '../ports/clock.js';
+import type { Embedder } from '../ports/embedder.js';
+import type { LexicalIndex } from '../ports/lexical-index.js';
+import type { Store } from '../ports/note-store.js';
+import type { Reranker } from '../ports/reranker.js';
+import type { RetrieveRequest } from '../ports/use-cases.js';
+import type { VectorIndex } from '../ports/vector-index.js';
+import { checkRequest, type ValidRequest } from './check-request.js';
+import { findCandidates } from './find-candidates.js';
+import type { IndexFollower } from './follow-store.js';
+import type { OutcomeCounter } from './outcome-counter.js';
+import { toReceipt } from './receipts.js';
+import { type RerankOutcome, rerankCandidates } from './rerank-candidates.js';
+import { queryTerms, scoreCandidates } from './score-candidates.js';
+import type { ScoreModel } from './score-model.js';
+import { StageTimer } from './stage-timer.js';
+
+export interface RetrieveDeps {
+  readonly store: Store;
+  readonly embedder: Embedder;
+  readonly vectorIndex: VectorIndex;
+  readonly lexicalIndex: LexicalIndex;
+  readonly follower: IndexFollower;
+  readonly reranker?: Reranker | undefined;
+  /** On the reranker's own logits; 0 is an even chance for a cross-encoder trained with a logistic loss. */
+  readonly rerankThreshold?: number | undefined;
+  readonly scoreModel: ScoreModel;
+  readonly outcomes: OutcomeCounter;
+  readonly clock: Clock;
+}
+
+/**
+ * One query: embed → vector and lexical candidates → fuse → hydrate → drop superseded → score → rerank → threshold → receipt.
+ * The store alone decides what is active, so an acknowledged deprecation is never served again, whatever the indexes hold.
+ */
+export async function retrieve(
+  deps: RetrieveDeps,
+  caller: Caller,
+  request: RetrieveRequest,
+  signal?: AbortSignal,
+): Promise<Retrieval> {
+  const valid = checkRequest(request);
+  const timer = new StageTimer();
+  const embedding = await timer.run('embed', () => embedQuery(deps.embedder, valid.query, signal));
+  const indexRevision = String(deps.follower.revision);
+  const candidates = await findCandidates(deps, valid, embedding.vector, timer, signal);
+  const notes = await timer.run('hydrate', () =>
+    hydrate(
+      deps,
+      valid,
+      candidates.fused.map(({ id }) => id),
+    ),
+  );
+  const scored = await timer.run('score', async () => {
+    const terms = await queryTerms(deps.lexicalIndex, valid.namespace, valid.query);
+    return scoreCandidates(candidates, notes, terms, deps.scoreModel);
+  });
+  const reranked = await rerankCandidates(deps.reranker, valid, scored, timer, signal);
+  const { scale, threshold } = scaleAndThreshold(deps, valid, reranked);
+  const selected = reranked.candidates.filter(({ score }) => score >= threshold).slice(0, valid.finalK);
+  const uncalibrated = deps.scoreModel.uncalibrated;
+  const retrieval: Retrieval = {
+    id: randomUUID(),
+    namespace: valid.namespace,
+    notes: selected,
+    candidates: reranked.candidates,
+    abstained: selected.length === 0,
+    threshold,
+    scoreScale: scale,
+    degraded: [
+      ...candidates.degraded,
+      ...reranked.degraded,
+      ...(uncalibrated === undefined ? [] : [`calibration: ${uncalibrated}`]),
+    ],
+    plan: candidates.plan,
+    exhaustive: candidates.exhaustive,
+    indexRevision,
+    embeddingModel: deps.embedder.model.id,
+    rerankModel: reranked.ran ? deps.reranker?.modelId : undefined,
+    truncated: embedding.truncated,
+    stages: timer.stages,
+    createdAt: deps.clock.now(),
+  };
+  await timer.run('receipt', () => deps.store.receipts.put(toReceipt(retrieval, valid, caller)));
+  deps.outcomes.countRetrieved(
+    valid.namespace,
+    selected.map(({ note }) => note.id),
+  );
+  return retrieval;
+}
+
+async function embedQuery(embedder: Embedder, query: string, signal: AbortSignal | undefined) {
+  const [embedding] = await embedder.embed([query], { kind: 'query', priority: 'interactive', signal });
+  if (embedding === undefined) throw new TypeError('Expected one embedding for one query, received none');
+  return embedding;
+}
+
+/** Reads the candidates as they are now; drops what is not active, has expired, no longer matches, or is superseded by another candidate. */
+async function hydrate(
+  deps: RetrieveDeps,
+  request: ValidRequest,
+  ids: readonly NoteId[],
+): Promise<ReadonlyMap<NoteId, FeedbackNote>> {
+  const now = deps.clock.now();
+  const found = await deps.store.notes.getMany(request.namespace, ids);
+  const live = found.filter(
+    (note) =>
+      note.status === 'ACTIVE' &&
+      (note.expiresAt === undefined || note.expiresAt > now) &&
+      (request.taskType === undefined || note.taskType === request.taskType) &&
+      Object.entries(request.attributes).every(([key, value]) => note.attributes[key] === value),
+  );
+  const superseded = new Set(live.flatMap((note) => note.supersedes));
+  return new Map(live.filter((note) => !superseded.has(note.id)).map((note) => [note.id, note]));
+}
+
+function scaleAndThreshold(
+  deps: RetrieveDeps,
+  request: ValidRequest,
+  reranked: RerankOutcome,
+): { scale: ScoreScale; threshold: number } {
+  if (reranked.ran) return { scale: 'logit', threshold: request.threshold ?? deps.rerankThreshold ?? 0 };
+  return { scale: deps.scoreModel.scale, threshold: request.threshold ?? deps.scoreModel.threshold };
+}
+
+/** The notes of an answer, for those who need no more. */
+export function notesOf(retrieval: { readonly notes: readonly ScoredNote[] }): readonly FeedbackNote[] {
+  return retrieval.notes.map(({ note }) => note);
+}

@@ -1,0 +1,67 @@
+import { z } from 'zod';
+import type { Probability, ScoreScale } from '../domain/scores.js';
+import { probability } from '../domain/scores.js';
+import type { MatchFeatures } from './match-features.js';
+
+const weightsSchema = z.strictObject({
+  bias: z.number(),
+  cosine: z.number(),
+  idfCoverage: z.number(),
+  identifierShare: z.number(),
+  identifiersMissing: z.number(),
+});
+
+const fittedSchema = z.strictObject({
+  /** Id of the embedding model whose cosines the weights were fitted on; any other model's are refused. */
+  embeddingModel: z.string(),
+  weights: weightsSchema,
+  /** On the probability scale: chosen on the tuning half of the golden set. */
+  threshold: z.number().min(0).max(1),
+  /** Where the figures come from: data set digest, queries, date. */
+  fittedOn: z.string(),
+});
+
+export type ScoreWeights = z.infer<typeof weightsSchema>;
+export type FittedScore = z.infer<typeof fittedSchema>;
+
+/** Turns features into the number that order and threshold use. */
+export interface ScoreModel {
+  readonly scale: ScoreScale;
+  readonly threshold: number;
+  /** Why scores are not calibrated, if so. */
+  readonly uncalibrated?: string | undefined;
+  score(features: MatchFeatures): number;
+}
+
+/** For models that nothing was fitted for. 0.5 is a guess that lets little through; `evaluate --fit` replaces it. */
+const UNCALIBRATED_COSINE_THRESHOLD = 0.5;
+
+/** Logistic mapping of the features, as fitted by `evaluation/fit-score.ts`. */
+export function fittedProbability(weights: ScoreWeights, features: MatchFeatures): Probability {
+  const z =
+    weights.bias +
+    weights.cosine * features.cosine +
+    weights.idfCoverage * features.idfCoverage +
+    weights.identifierShare * features.identifierShare +
+    weights.identifiersMissing * features.identifiersMissing;
+  return probability(1 / (1 + Math.exp(-z)));
+}
+
+/** The fitted model where it belongs to the embedding model in use, else plain cosine, said so. */
+export function createScoreModel(embeddingModelId: string, fitted: FittedScore | undefined): ScoreModel {
+  if (fitted !== undefined && fitted.embeddingModel === embeddingModelId) {
+    const { weights, threshold } = fitted;
+    return { scale: 'probability', threshold, score: (features) => fittedProbability(weights, features) };
+  }
+  return {
+    scale: 'cosine',
+    threshold: UNCALIBRATED_COSINE_THRESHOLD,
+    uncalibrated: `no fitted scores for ${embeddingModelId}; run evaluate --fit`,
+    score: (features) => features.cosine,
+  };
+}
+
+/** Errors: a ZodError or SyntaxError for a broken text. */
+export function parseFittedScore(json: string): FittedScore {
+  return fittedSchema.parse(JSON.parse(json));
+}

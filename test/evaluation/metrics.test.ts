@@ -1,0 +1,45 @@
+import { describe, expect, it } from 'vitest';
+import { areaUnderCurve, computeMetrics } from '../../src/evaluation/metrics.js';
+
+describe('computeMetrics', () => {
+  it('counts by hand', () => {
+    const metrics = computeMetrics([
+      { ranking: ['x', 'a', 'y', 'z'], answered: ['x', 'a'], expected: new Map([['a', 3]]) },
+      {
+        ranking: ['b'],
+        answered: [],
+        expected: new Map([
+          ['b', 1],
+          ['c', 2],
+        ]),
+      },
+      { ranking: ['q'], answered: [], expected: new Map() },
+      { ranking: ['q'], answered: ['q'], expected: new Map() },
+    ]);
+    expect(metrics).toMatchObject({ queries: 4, answerable: 2, unanswerable: 2 });
+    expect(metrics.recallAt3).toBeCloseTo((1 + 0.5) / 2, 12);
+    expect(metrics.hitAt3).toBe(1);
+    expect(metrics.mrr).toBeCloseTo((0.5 + 1) / 2, 12);
+    const second = 1 / (3 + 1 / Math.log2(3));
+    expect(metrics.ndcgAt10).toBeCloseTo((1 / Math.log2(3) + second) / 2, 12);
+    expect(metrics).toMatchObject({
+      answeredRight: 0.5,
+      abstentionRate: 0.5,
+      wrongAbstentionRate: 0.5,
+      wronglyInjectedRate: 0.5,
+    });
+  });
+
+  it('gives zeros, not NaN, for an empty class', () => {
+    expect(Object.values(computeMetrics([])).every((value) => value === 0)).toBe(true);
+  });
+});
+
+describe('areaUnderCurve', () => {
+  it('is 1 for separation, 0.5 for ties and for an empty class', () => {
+    expect(areaUnderCurve([3, 4], [1, 2])).toBe(1);
+    expect(areaUnderCurve([1, 1], [1])).toBe(0.5);
+    expect(areaUnderCurve([], [1])).toBe(0.5);
+    expect(areaUnderCurve([1, 3], [2])).toBe(0.5);
+  });
+});
