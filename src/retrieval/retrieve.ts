@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Caller } from '../domain/api-key.js';
-import type { FeedbackNote, NoteId } from '../domain/note.js';
+import type { FeedbackNote } from '../domain/note.js';
 import type { Retrieval, ScoredNote } from '../domain/retrieval.js';
 import type { ScoreScale } from '../domain/scores.js';
 import type { Clock } from '../ports/clock.js';
@@ -13,10 +13,11 @@ import type { VectorIndex } from '../ports/vector-index.js';
 import { checkRequest, type ValidRequest } from './check-request.js';
 import { findCandidates } from './find-candidates.js';
 import type { IndexFollower } from './follow-store.js';
+import { hydrate } from './hydrate.js';
 import type { OutcomeCounter } from './outcome-counter.js';
 import { toReceipt } from './receipts.js';
 import { type RerankOutcome, rerankCandidates } from './rerank-candidates.js';
-import { queryTerms, scoreCandidates } from './score-candidates.js';
+import { candidateFeatures, queryTerms, scoreCandidates } from './score-candidates.js';
 import type { ScoreModel } from './score-model.js';
 import { StageTimer } from './stage-timer.js';
 
@@ -51,14 +52,15 @@ export async function retrieve(
   const candidates = await findCandidates(deps, valid, embedding.vector, timer, signal);
   const notes = await timer.run('hydrate', () =>
     hydrate(
-      deps,
+      deps.store.notes,
       valid,
       candidates.fused.map(({ id }) => id),
+      deps.clock.now(),
     ),
   );
   const scored = await timer.run('score', async () => {
     const terms = await queryTerms(deps.lexicalIndex, valid.namespace, valid.query);
-    return scoreCandidates(candidates, notes, terms, deps.scoreModel);
+    return scoreCandidates(candidateFeatures(candidates, notes, terms), deps.scoreModel);
   });
   const reranked = await rerankCandidates(deps.reranker, valid, scored, timer, signal);
   const { scale, threshold } = scaleAndThreshold(deps, valid, reranked);
@@ -98,25 +100,6 @@ async function embedQuery(embedder: Embedder, query: string, signal: AbortSignal
   const [embedding] = await embedder.embed([query], { kind: 'query', priority: 'interactive', signal });
   if (embedding === undefined) throw new TypeError('Expected one embedding for one query, received none');
   return embedding;
-}
-
-/** Reads the candidates as they are now; drops what is not active, has expired, no longer matches, or is superseded by another candidate. */
-async function hydrate(
-  deps: RetrieveDeps,
-  request: ValidRequest,
-  ids: readonly NoteId[],
-): Promise<ReadonlyMap<NoteId, FeedbackNote>> {
-  const now = deps.clock.now();
-  const found = await deps.store.notes.getMany(request.namespace, ids);
-  const live = found.filter(
-    (note) =>
-      note.status === 'ACTIVE' &&
-      (note.expiresAt === undefined || note.expiresAt > now) &&
-      (request.taskType === undefined || note.taskType === request.taskType) &&
-      Object.entries(request.attributes).every(([key, value]) => note.attributes[key] === value),
-  );
-  const superseded = new Set(live.flatMap((note) => note.supersedes));
-  return new Map(live.filter((note) => !superseded.has(note.id)).map((note) => [note.id, note]));
 }
 
 function scaleAndThreshold(

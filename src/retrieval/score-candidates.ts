@@ -3,7 +3,12 @@ import type { FeedbackNote, NoteId } from '../domain/note.js';
 import type { ScoredNote } from '../domain/retrieval.js';
 import type { LexicalIndex } from '../ports/lexical-index.js';
 import type { Candidates } from './find-candidates.js';
-import { inverseDocumentFrequency, matchFeatures, type QueryTerms } from './match-features.js';
+import {
+  inverseDocumentFrequency,
+  type MatchFeatures,
+  matchFeatures,
+  type QueryTerms,
+} from './match-features.js';
 import type { ScoreModel } from './score-model.js';
 import { textTerms } from './text-terms.js';
 
@@ -24,23 +29,36 @@ export async function queryTerms(
   return { terms, identifiers: extractIdentifiers(query), idf };
 }
 
-/** Scores hydrated candidates, best first; ties fall by id. */
-export function scoreCandidates(
+export interface CandidateFeatures extends Omit<ScoredNote, 'score'> {
+  readonly features: MatchFeatures;
+}
+
+/** Features of the hydrated candidates, in fused order; what could not be hydrated is left out. */
+export function candidateFeatures(
   candidates: Candidates,
   notes: ReadonlyMap<NoteId, FeedbackNote>,
   terms: QueryTerms,
-  model: ScoreModel,
-): readonly ScoredNote[] {
-  const scored = candidates.fused.flatMap(({ id, ranks: [vectorRank, lexicalRank] }): ScoredNote[] => {
+): readonly CandidateFeatures[] {
+  return candidates.fused.flatMap(({ id, ranks: [vectorRank, lexicalRank] }): CandidateFeatures[] => {
     const note = notes.get(id);
     if (note === undefined) return [];
     const vectorScore = candidates.cosines.get(id);
     const text = noteText(note);
     const sets = { terms: new Set(textTerms(text)), identifiers: new Set(extractIdentifiers(text)) };
-    const score = model.score(matchFeatures(terms, sets, vectorScore));
-    return [{ note, score, vectorScore, vectorRank, lexicalRank }];
+    return [
+      { note, vectorScore, vectorRank, lexicalRank, features: matchFeatures(terms, sets, vectorScore) },
+    ];
   });
-  return scored.sort((a, b) => b.score - a.score || (a.note.id < b.note.id ? -1 : 1));
+}
+
+/** Scores candidates, best first; ties fall by id. */
+export function scoreCandidates(
+  candidates: readonly CandidateFeatures[],
+  model: ScoreModel,
+): readonly ScoredNote[] {
+  return candidates
+    .map(({ features, ...candidate }): ScoredNote => ({ ...candidate, score: model.score(features) }))
+    .sort((a, b) => b.score - a.score || (a.note.id < b.note.id ? -1 : 1));
 }
 
 function noteText(note: FeedbackNote): string {
