@@ -1,67 +1,89 @@
-// `npm test`: builds what is missing, runs the C++ tests and every vitest test, and sums both up in the last line.
+// `npm test`: sets up what is missing, runs the C++ tests and every vitest test, and sums both up in the last line.
+// Arguments go to vitest, and then only it runs: npm test -- test/domain
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import path from 'node:path';
+import { SetUpError, setUp } from './set-up.mjs';
+import { root } from './stamps.mjs';
 
-const root = fileURLToPath(new URL('..', import.meta.url));
 const totals = { passed: 0, failed: 0, skipped: 0 };
+const skips = new Map();
 
-function run(command, args, options = {}) {
-  return spawnSync(command, args, { cwd: root, stdio: 'inherit', ...options });
-}
-
-function add(passed, failed, skipped) {
+function add({ passed, failed, skipped }) {
   totals.passed += passed;
   totals.failed += failed;
   totals.skipped += skipped;
 }
 
-function installDependencies() {
-  if (existsSync(join(root, 'node_modules', 'vitest'))) return;
-  console.log('npm test: installing dependencies (about a minute)');
-  const env = { ...process.env, ONNXRUNTIME_NODE_INSTALL: 'skip' };
-  if (run('npm', ['ci'], { env }).status !== 0) process.exit(1);
+function noteSkip(reason, count) {
+  skips.set(reason, (skips.get(reason) ?? 0) + count);
+}
+
+function run(args, options = {}) {
+  return spawnSync(process.execPath, args, { cwd: root, stdio: 'inherit', ...options });
+}
+
+/** The database stand-ins of the contract tests. It says itself which tools are missing; tests that need them are skipped. */
+function buildPeers() {
+  const script = path.join('test', 'peers', 'build-peers.mjs');
+  if (!existsSync(path.join(root, script))) return;
+  if (run([script]).status !== 0)
+    console.log('npm test: a database peer could not be built; its tests are skipped');
 }
 
 function runNativeTests() {
-  const tests = run(process.execPath, ['scripts/native-tests.mjs', '--werror'], {
+  // The sanitizers take minutes; CI always runs them, by hand: npm run test:native
+  const flags = process.env.CI ? ['--werror'] : ['--werror', '--quick'];
+  const tests = run(['scripts/native-tests.mjs', ...flags], {
     stdio: ['ignore', 'pipe', 'inherit'],
     encoding: 'utf8',
+    maxBuffer: 256 * 1024 * 1024,
   });
   process.stdout.write(tests.stdout);
   const line = /(\d+) passed, (\d+) failed, (\d+) skipped\s*$/.exec(tests.stdout);
-  if (line === null) add(0, 1, 0);
-  else add(Number(line[1]), Number(line[2]), Number(line[3]));
-  if (tests.status !== 0 && totals.failed === 0) add(0, 1, 0);
+  const counts = line?.slice(1).map(Number) ?? [0, 1, 0];
+  add({ passed: counts[0], failed: counts[1], skipped: counts[2] });
+  if (counts[2] > 0) noteSkip('C++ tests: instruction sets or sanitizers that this machine lacks', counts[2]);
+  if (tests.status !== 0 && counts[1] === 0) add({ passed: 0, failed: 1, skipped: 0 });
 }
 
 function runVitest(extra) {
-  const folder = mkdtempSync(join(tmpdir(), 'errata-test-'));
-  const file = join(folder, 'vitest.json');
-  const args = [
-    'vitest',
-    'run',
-    '--reporter=default',
-    '--reporter=json',
-    `--outputFile.json=${file}`,
-    ...extra,
-  ];
-  const status = run('npx', args).status;
-  if (existsSync(file)) {
-    const report = JSON.parse(readFileSync(file, 'utf8'));
-    add(report.numPassedTests, report.numFailedTests, report.numPendingTests + report.numTodoTests);
-  }
+  const folder = mkdtempSync(path.join(tmpdir(), 'errata-test-'));
+  const file = path.join(folder, 'summary.json');
+  const vitest = path.join('node_modules', 'vitest', 'vitest.mjs');
+  const env = { ...process.env, ERRATA_TEST_SUMMARY: file };
+  const { status } = run([vitest, 'run', ...extra], { env });
+  const summary = existsSync(file)
+    ? JSON.parse(readFileSync(file, 'utf8'))
+    : { passed: 0, failed: 1, skipped: 0, skips: [] };
   rmSync(folder, { recursive: true, force: true });
-  // A file that fails to load has no failed test of its own.
-  if (status !== 0 && totals.failed === 0) add(0, 1, 0);
+  add(summary);
+  for (const { file: name, test, reason } of summary.skips) {
+    noteSkip(reason === '' ? `${name}: ${test}` : `${name}: ${reason}`, 1);
+  }
+  if (status !== 0 && summary.failed === 0) add({ passed: 0, failed: 1, skipped: 0 });
 }
 
-const extra = process.argv.slice(2);
-installDependencies();
-if (run(process.execPath, ['scripts/build-addon.mjs']).status !== 0) process.exit(1);
-if (extra.length === 0) runNativeTests();
-runVitest(extra);
-console.log(`${totals.passed} passed, ${totals.failed} failed, ${totals.skipped} skipped`);
-process.exit(totals.failed === 0 && totals.passed > 0 ? 0 : 1);
+async function main() {
+  const extra = process.argv.slice(2);
+  await setUp({ model: 'optional' });
+  if (extra.length === 0) {
+    buildPeers();
+    runNativeTests();
+  }
+  runVitest(extra);
+  if (skips.size > 0) {
+    console.log('\nSkipped:');
+    for (const [reason, count] of skips) console.log(`  ${count} × ${reason}`);
+    console.log('');
+  }
+  console.log(`${totals.passed} passed, ${totals.failed} failed, ${totals.skipped} skipped`);
+  process.exitCode = totals.failed === 0 && totals.passed > 0 ? 0 : 1;
+}
+
+main().catch((error) => {
+  console.error(error instanceof SetUpError ? `npm test: ${error.message}` : error);
+  console.log('0 passed, 1 failed, 0 skipped');
+  process.exitCode = 1;
+});

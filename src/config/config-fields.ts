@@ -1,63 +1,14 @@
 import { availableParallelism } from 'node:os';
 import { z } from 'zod';
 import { LOG_LEVELS } from './config.js';
-
-/** One thing that can be set. This table drives parsing, `--help` and the README's table of settings. */
-export interface ConfigField {
-  readonly key: string;
-  readonly env: string;
-  /** Long flag without dashes; none where only the environment makes sense. */
-  readonly flag?: string | undefined;
-  /** What stands after the flag in help texts. */
-  readonly placeholder: string;
-  /** As shown; the parsed default is `fallback`. */
-  readonly default: string;
-  readonly fallback: string | undefined;
-  readonly description: string;
-  /** Completes "Expected … for NAME". */
-  readonly expected: string;
-  readonly schema: z.ZodType<unknown, string>;
-  /** Never shown in messages. */
-  readonly secret?: true;
-}
-
-const text = z.string().trim().min(1);
-const yesNo = z
-  .string()
-  .toLowerCase()
-  .pipe(z.enum(['true', 'false', '1', '0', 'yes', 'no']))
-  .transform((value) => value === 'true' || value === '1' || value === 'yes');
-
-function whole(min: number, max: number): z.ZodType<number, string> {
-  return z
-    .string()
-    .regex(/^\d{1,12}$/)
-    .transform(Number)
-    .pipe(z.number().min(min).max(max));
-}
+import { type ConfigField, flagField, limit, originList, text, whole, yesNo } from './config-field.js';
 
 /** Inference scales with cores up to about 4 threads of one int8 model each; beyond that memory grows and speed does not. */
 const defaultWorkers = Math.max(1, Math.min(4, availableParallelism() - 1));
 
-function flagField(field: Omit<ConfigField, 'fallback'> & { fallback?: string }): ConfigField {
-  return { fallback: field.default, ...field };
-}
-
-function limit(key: string, env: string, fallback: number, max: number, description: string): ConfigField {
-  return flagField({
-    key: `limits.${key}`,
-    env: `ERRATA_${env}`,
-    flag: env.toLowerCase().replaceAll('_', '-'),
-    placeholder: 'n',
-    default: String(fallback),
-    description,
-    expected: `a whole number between 1 and ${max}`,
-    schema: whole(1, max),
-  });
-}
-
 const trueOrFalse = 'true or false';
 
+/** The one table of everything that can be set. */
 export const CONFIG_FIELDS: readonly ConfigField[] = [
   flagField({
     key: 'host',
@@ -165,6 +116,17 @@ export const CONFIG_FIELDS: readonly ConfigField[] = [
     expected: 'a whole number between 1 and 64',
     schema: whole(1, 64),
   },
+  {
+    key: 'trustedOrigins',
+    env: 'ERRATA_TRUSTED_ORIGINS',
+    flag: 'trusted-origins',
+    placeholder: 'list',
+    default: 'none',
+    fallback: '',
+    description: 'origins whose pages may call from a browser, with commas between',
+    expected: 'origins such as https://dashboard.example.org, with commas between',
+    schema: originList,
+  },
   flagField({
     key: 'introspection',
     env: 'ERRATA_INTROSPECTION',
@@ -185,11 +147,17 @@ export const CONFIG_FIELDS: readonly ConfigField[] = [
     expected: `one of ${LOG_LEVELS.join(', ')}`,
     schema: z.string().toLowerCase().pipe(z.enum(LOG_LEVELS)),
   }),
-  limit('maxBodyBytes', 'MAX_BODY_BYTES', 4_194_304, 268_435_456, 'largest request body in bytes'),
-  limit('maxDepth', 'MAX_DEPTH', 12, 100, 'deepest GraphQL selection'),
+  limit(
+    'maxBodyBytes',
+    'MAX_BODY_BYTES',
+    16_777_216,
+    268_435_456,
+    'largest request body of a key that may submit, in bytes',
+  ),
+  limit('maxDepth', 'MAX_DEPTH', 12, 100, 'fields below each other in a GraphQL document'),
   limit('maxAliases', 'MAX_ALIASES', 30, 10_000, 'aliases in a GraphQL document'),
   limit('maxTokens', 'MAX_TOKENS', 4_000, 1_000_000, 'tokens in a GraphQL document'),
-  limit('maxCost', 'MAX_COST', 20_000, 10_000_000, 'estimated fields of a GraphQL answer'),
+  limit('maxCost', 'MAX_COST', 10_000, 10_000_000, 'estimated objects of a GraphQL answer'),
   {
     key: 'isa',
     env: 'ERRATA_ISA',

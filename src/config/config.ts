@@ -3,12 +3,13 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 
 /** What a request to the GraphQL server may cost; refused before anything runs. */
 export interface RequestLimits {
+  /** Of keys that may submit. */
   readonly maxBodyBytes: number;
   readonly maxDepth: number;
   readonly maxAliases: number;
   /** Lexical tokens of a GraphQL document. */
   readonly maxTokens: number;
-  /** Estimated number of fields that an answer can hold. */
+  /** Estimated objects of an answer. */
   readonly maxCost: number;
 }
 
@@ -29,6 +30,8 @@ export interface Config {
   readonly reranker?: string | undefined;
   /** None: the embedded SQLite store. Never printed: it may hold a password. */
   readonly mongodbUri?: string | undefined;
+  /** Origins whose pages may call from a browser; empty: same-origin pages only. */
+  readonly trustedOrigins: readonly string[];
   readonly introspection: boolean;
   readonly logLevel: LogLevel;
   /** Threads that run the embedding model. */

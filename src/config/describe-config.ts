@@ -1,4 +1,5 @@
-import { CONFIG_FIELDS, type ConfigField } from './config-fields.js';
+import type { ConfigField } from './config-field.js';
+import { CONFIG_FIELDS } from './config-fields.js';
 
 /** The README's table of settings; a test compares the two. */
 export function configTable(): string {

@@ -2,7 +2,8 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ErrataError } from '../domain/errors.js';
 import type { Config } from './config.js';
-import { CONFIG_FIELDS, type ConfigField } from './config-fields.js';
+import type { ConfigField } from './config-field.js';
+import { CONFIG_FIELDS } from './config-fields.js';
 import { didYouMean } from './did-you-mean.js';
 
 /** The checkout or package folder: `src/config` and `dist/config` lie equally deep in it. */

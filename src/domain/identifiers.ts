@@ -1,22 +1,40 @@
-/** Runs of characters that occur in identifiers, versions and paths. */
-const TOKEN = /[\p{L}\p{N}][\p{L}\p{N}._\-/:#$@]*/gu;
-const TRAILING_PUNCTUATION = /[._\-/:#$@]+$/u;
-const DIGIT = /\p{N}/u;
-const JOINED = /[\p{L}\p{N}][._\-/:#$@][\p{L}\p{N}]/u;
-const CAMEL_CASE = /\p{Ll}\p{Lu}/u;
-
 /**
- * Distinct identifiers of a text, lower case, in order of appearance: tokens with a digit (`CVE-2023-20861`, `S2068`), an
- * inner dot, dash, underscore or slash (`io.netty`, `log4j-core`, `parse_url`), CamelCase, or followed by `()`.
+ * Scripts that are written without spaces between words: Chinese, Japanese and the scripts of mainland Southeast Asia.
+ * Hangul is among them because its words carry their particles with them.
  */
-export function extractIdentifiers(text: string): string[] {
+export const UNSPACED_SCRIPTS =
+  '\\p{sc=Han}\\p{sc=Hira}\\p{sc=Kana}\\p{sc=Hang}\\p{sc=Bopo}\\p{sc=Thai}\\p{sc=Laoo}\\p{sc=Khmr}\\p{sc=Mymr}';
+
+const LETTER = `(?:(?![${UNSPACED_SCRIPTS}])[\\p{L}\\p{M}\\p{N}_$])`;
+/** Letters and digits joined by dots, dashes, colons (`std::move`); then `()` or a call's opening, if there is one. */
+const CANDIDATE = new RegExp(`${LETTER}+(?:(?:[.-]|::)${LETTER}+)*(?<call>\\((?!e?s\\)))?`, 'gu');
+const HAS_MARK = /[\p{N}._$:-]/u;
+/** Lower before upper (`parseUrl`), or one capitalised word after another (`HttpClient`). */
+const CAMEL_CASE = /\p{Ll}\p{Lu}/u;
+/** Dashes that text processors put in place of the one on the keyboard. */
+const DASHES = /[\u2010-\u2015\u2212]/gu;
+
+/** Text as identifiers are read from it: compatibility forms, odd dashes and invisible soft hyphens made plain. */
+function plain(text: string): string {
+  return text.normalize('NFKC').replace(DASHES, '-').replaceAll('\u00ad', '');
+}
+
+/** Identifiers as they are written, each once, in order of appearance: for splitting into parts. Time grows with the text. */
+export function identifierSpellings(text: string): string[] {
   const found = new Set<string>();
-  for (const match of text.normalize('NFC').matchAll(TOKEN)) {
-    const token = match[0].replace(TRAILING_PUNCTUATION, '');
-    const isCall = text.startsWith('()', match.index + match[0].length);
-    if (token !== '' && (DIGIT.test(token) || JOINED.test(token) || CAMEL_CASE.test(token) || isCall)) {
-      found.add(token.toLowerCase());
-    }
+  for (const match of plain(text).matchAll(CANDIDATE)) {
+    const isCall = match.groups?.call !== undefined;
+    const whole = isCall ? match[0].slice(0, -1) : match[0];
+    if (isCall || HAS_MARK.test(whole) || CAMEL_CASE.test(whole)) found.add(whole);
   }
   return [...found];
+}
+
+/**
+ * What must be found and compared as a whole rather than by meaning: tokens with a digit, dot, dash, underscore or colons
+ * between their letters, in CamelCase, or called like a function. Lower case, without surrounding punctuation, each once,
+ * in order: `CVE-2023-20861`, `parse_url(`, `io.netty`, `4.1.100` → `cve-2023-20861`, `parse_url`, `io.netty`, `4.1.100`.
+ */
+export function extractIdentifiers(text: string): string[] {
+  return [...new Set(identifierSpellings(text).map((spelling) => spelling.toLowerCase()))];
 }

@@ -1,5 +1,5 @@
-/** Readable text found inside an encoding. */
-export interface DecodedPayload {
+/** The whole text with one encoding's runs decoded in place, so that half-encoded orders show too. */
+export interface DecodedText {
   readonly encoding: 'base64' | 'hex' | 'percent' | 'entities' | 'escapes' | 'rot13';
   readonly text: string;
 }
@@ -13,35 +13,34 @@ const UNICODE_ESCAPES = /(?:\\u[0-9a-f]{4}){4,2048}/giu;
 /** At most this many runs a text are decoded, so that a text made of nothing but runs costs no more than its length. */
 const MAX_RUNS = 64;
 
+type Decode = (run: string) => string | undefined;
+
+const DECODERS: readonly (readonly [DecodedText['encoding'], RegExp, Decode])[] = [
+  ['base64', BASE64, (run) => fromBytes(Buffer.from(run, 'base64'))],
+  ['hex', HEX, (run) => fromBytes(Buffer.from(run.replace(/[ :]/gu, ''), 'hex'))],
+  ['escapes', HEX_ESCAPES, (run) => fromBytes(Buffer.from(run.replace(/\\x/giu, ''), 'hex'))],
+  ['escapes', UNICODE_ESCAPES, (run) => fromCodes(run, /\\(u)([0-9a-f]{4})/giu)],
+  ['percent', PERCENT, fromPercent],
+  ['entities', ENTITIES, (run) => fromCodes(run, /&#(x?)([0-9a-f]+);/giu)],
+];
+
 /**
- * Decodes once what looks encoded; what does not decode to readable text is left out. Always gives the rot13 of the whole
- * text last, since nothing marks it. Linear.
+ * Decodes once what looks encoded and decodes to readable text; an encoding that the text does not hold gives nothing.
+ * Always gives the rot13 of the whole text last, since nothing marks it. Linear.
  */
-export function decodePayloads(text: string): readonly DecodedPayload[] {
-  const found: DecodedPayload[] = [];
-  const collect = (
-    encoding: DecodedPayload['encoding'],
-    pattern: RegExp,
-    decode: (run: string) => string | undefined,
-  ): void => {
+export function decodePayloads(text: string): readonly DecodedText[] {
+  const found: DecodedText[] = [];
+  for (const [encoding, pattern, decode] of DECODERS) {
     let runs = 0;
-    for (const match of text.matchAll(pattern)) {
-      const decoded = decode(match[0]);
-      if (decoded !== undefined && isReadable(decoded)) {
-        found.push({ encoding, text: decoded });
-      }
+    const decodedText = text.replace(pattern, (run) => {
       runs += 1;
-      if (runs >= MAX_RUNS) {
-        break;
-      }
+      const decoded = runs > MAX_RUNS ? undefined : decode(run);
+      return decoded !== undefined && isReadable(decoded) ? ` ${decoded} ` : run;
+    });
+    if (decodedText !== text) {
+      found.push({ encoding, text: decodedText });
     }
-  };
-  collect('base64', BASE64, (run) => fromBytes(Buffer.from(run, 'base64')));
-  collect('hex', HEX, (run) => fromBytes(Buffer.from(run.replace(/[ :]/gu, ''), 'hex')));
-  collect('escapes', HEX_ESCAPES, (run) => fromBytes(Buffer.from(run.replace(/\\x/giu, ''), 'hex')));
-  collect('percent', PERCENT, (run) => fromPercent(run));
-  collect('entities', ENTITIES, (run) => fromCodes(run, /&#(x?)([0-9a-f]+);/giu));
-  collect('escapes', UNICODE_ESCAPES, (run) => fromCodes(run, /\\(u)([0-9a-f]{4})/giu));
+  }
   found.push({ encoding: 'rot13', text: text.replace(/[a-z]/giu, rotate) });
   return found;
 }
@@ -71,10 +70,10 @@ function fromCodes(run: string, pattern: RegExp): string {
     .join('');
 }
 
-/** At least 10 characters, nearly all of them letters, spaces or punctuation. */
+/** At least 4 characters, nearly all of them letters, spaces or punctuation. */
 function isReadable(text: string): boolean {
   const readable = text.match(/[\p{L}\p{N}\p{P}\p{Zs}\n]/gu)?.length ?? 0;
-  return text.length >= 10 && readable >= text.length * 0.9;
+  return text.length >= 4 && readable >= text.length * 0.9;
 }
 
 function rotate(letter: string): string {

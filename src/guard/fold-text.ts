@@ -3,7 +3,7 @@
  * shapes that fonts draw alike; see Unicode Technical Standard 39 on confusables for the idea.
  */
 const LOOK_ALIKES: ReadonlyMap<string, string> = new Map(
-  'аa вb еe кk мm нh оo рp сc тt уy хx іi јj ѕs ԁd ԛq ԝw һh ӏl αa βb εe ιi κk νv οo ρp τt υu χx γy ωw ıi'
+  'аa вb еe кk мm нh оo рp сc тt уy хx іi јj ѕs ԁd ԛq ԝw һh ӏl αa βb εe ιi κk νv οo ρp τt υu χx γy ωw'
     .split(' ')
     .map((pair) => [pair.charAt(0), pair.charAt(1)]),
 );
@@ -14,7 +14,7 @@ const SPACED_LETTERS = /(?<![\p{L}\p{N}])\p{L}(?:[ .*_-]\p{L}){4,60}(?![\p{L}\p{
 
 /**
  * The form that injection rules are written for: compatibility forms unified, lower case, nothing invisible, accents off
- * Latin letters, look-alikes in mixed-script words turned Latin, runs of white space one space. Line breaks are kept as
+ * Latin letters (Turkish dotless i is i), look-alikes in mixed-script words turned Latin, runs of white space one space. Line breaks are kept as
  * `\n`, since role rules need line starts. Only for matching, never stored. Linear.
  */
 export function foldText(text: string): string {
@@ -24,7 +24,8 @@ export function foldText(text: string): string {
     .normalize('NFD')
     .replace(LATIN_WITH_MARKS, '$1')
     .normalize('NFC')
-    .toLowerCase();
+    .toLowerCase()
+    .replaceAll('ı', 'i');
   return foldMixedWords(plain)
     .replace(/[^\S\n]+/gu, ' ')
     .replace(/ ?\n ?/gu, '\n')

@@ -62,7 +62,7 @@ const ORDER_RULES: readonly InjectionRule[] = [
   order(
     'injection.persona',
     'Gives a model another role',
-    '(?:\\byou are (?:now|no longer|henceforth) (?:(?:a|an|the|in|my|called|named|bound|subject|acting as|under|going to act) ?)(?:[\\w-]+ ){0,3}(?:assistant|ai|a\\.i\\.|model|bot|chatbot|agent|persona|dan|hacker|root|admin(?:istrator)?|jailbroken|unrestricted|mode|restrictions?|rules?|polic(?:y|ies)|filters?|guidelines?)\\b|\\b(?:pretend|imagine|act|behave|roleplay|role-play)(?: that)? (?:to be|you are|as if you (?:are|were|had)|as|like)(?: an?| the)? (?:[\\w-]+ ){0,3}(?:unrestricted|unfiltered|uncensored|jailbroken|dan\\b|evil|no (?:rules|restrictions|limits|filters)|without (?:any )?(?:rules|restrictions|limits|filters)|root user|system administrator)|\\b(?:enable|enter|activate|switch to|you are in) (?:developer|debug|god|dan|jailbreak|unrestricted|sudo|admin) mode\\b(?! in| of| for| on the)|\\bdo anything now\\b)',
+    '(?:\\byou are (?:now|no longer|henceforth) dan\\b|\\byou are (?:now|no longer|henceforth) (?:(?:a|an|the|in|my|called|named|bound|subject|acting as|under|going to act) ?)(?:[\\w-]+ ){0,3}(?:assistant|ai|a\\.i\\.|model|bot|chatbot|agent|persona|dan|hacker|root|admin(?:istrator)?|jailbroken|unrestricted|mode|restrictions?|rules?|polic(?:y|ies)|filters?|guidelines?)\\b|\\b(?:pretend|imagine|act|behave|roleplay|role-play)(?: that)? (?:to be|you are|as if you (?:are|were|had)|as|like)(?: an?| the)? (?:[\\w-]+ ){0,3}(?:unrestricted|unfiltered|uncensored|jailbroken|dan\\b|evil|no (?:rules|restrictions|limits|filters)|without (?:any )?(?:rules|restrictions|limits|filters)|root user|system administrator)|\\b(?:enable|enter|activate|switch to|you are in) (?:developer|debug|god|dan|jailbreak|unrestricted|sudo|admin) mode\\b(?! in| of| for| on the)|\\bdo anything now\\b)',
   ),
   order(
     'injection.reveal',
@@ -78,6 +78,11 @@ const ORDER_RULES: readonly InjectionRule[] = [
     'injection.verdict',
     'Fixes a verdict whatever is being judged',
     `(?:${IMPERATIVE}(?:always |simply |just |only )?(?:mark|treat|classify|rate|accept|approve|label|consider|report|flag|judge|score|declare|deem|grade|pass) (?:everything|anything|all|every(?: single)?|any)(?: (?:of|the|these|those|following|further|future|subsequent|other|code|security|input|user|item|pull))*(?: (?:issues?|findings?|inputs?|requests?|changes?|results?|items?|submissions?|answers?|content|vulnerabilit(?:y|ies)|reports?|files?|alerts?|messages?|posts?|contracts?|documents?|code|cases?|claims?))? ?(?:as |is |are |to be )?(?:safe|approved|benign|fine|false positives?|harmless|ok(?:ay)?|correct|compliant|passed|valid|clean|no issues?)\\b|\\b(?:always |only )?(?:answer|respond|reply|output|return|say|print)(?: only| always| with| just| simply){0,3} ["']?[\\w ]{1,30}["']?,? (?:regardless|no matter|irrespective|independent(?:ly)?) (?:of )?(?:the |what |which |how |any )?(?:content|evidence|input|code|question|context|item|facts|user|is|you)|\\b(?:never|do not|don't) (?:report|flag|mention|raise|list) (?:any|anything|a single|another)(?: (?:more|further|other|kind of|type of|security|new))*(?: (?:issues?|findings?|vulnerabilit(?:y|ies)|problems?|errors?|concerns?|warnings?|bugs?))?(?: (?:again|ever|at all|anymore|any more|whatsoever|from now on))?(?:[.!;"']|$|\\n))`,
+  ),
+  order(
+    'injection.verdict',
+    'Fixes a verdict whatever is being judged',
+    `${IMPERATIVE}(?:always |simply |just )?(?:approve|accept|merge|pass) (?:all|every|any)(?: (?:of|the|these|future))* (?:pull requests?|prs?|merge requests?|changes?|findings?|submissions?)(?: (?:without|immediately|at once|regardless|from)\\b|[.!;]|$|\\n)`,
   ),
   order(
     'injection.conceal',

@@ -36,31 +36,32 @@ export function screenInjection(fields: readonly ScreenField[]): ScreenVerdict {
       findings.set(key, { rule, field, reason });
     }
   };
-  const folded: string[] = [];
+  const plainTexts: string[] = [];
   for (const field of fields) {
     const text = field.text ?? field.raw;
     for (const hidden of findHiddenText(field.raw)) {
       add(hidden.rule, field.name, hidden.reason, hidden.quarantine);
     }
     const plain = foldText(text);
-    folded.push(plain);
-    for (const rule of INJECTION_RULES.filter(({ pattern }) => matchesEither(pattern, plain))) {
+    plainTexts.push(plain);
+    const matched = INJECTION_RULES.filter(({ pattern }) => matchesEither(pattern, plain));
+    for (const rule of matched) {
       add(rule.id, field.name, rule.reason);
     }
-    for (const payload of decodePayloads(text)) {
-      const decoded = foldText(payload.text);
-      const rule = ORDER_RULES.find(({ pattern }) => pattern.test(decoded));
+    for (const decoded of decodePayloads(text)) {
+      const folded = foldText(decoded.text);
+      const rule = ORDER_RULES.find((order) => !matched.includes(order) && order.pattern.test(folded));
       if (rule !== undefined) {
         add(
-          `injection.encoded.${payload.encoding}`,
+          `injection.encoded.${decoded.encoding}`,
           field.name,
-          `${rule.reason}, encoded as ${payload.encoding}`,
+          `${rule.reason}, encoded as ${decoded.encoding}`,
         );
       }
     }
   }
   if (!quarantine && fields.length > 1) {
-    for (const joined of [folded.join(' '), folded.toReversed().join(' ')]) {
+    for (const joined of [plainTexts.join(' '), plainTexts.toReversed().join(' ')]) {
       for (const rule of ORDER_RULES.filter(({ pattern }) => pattern.test(joined))) {
         add(rule.id, 'fields together', `${rule.reason}, split across fields`);
       }

@@ -25,9 +25,15 @@ export class CachingEmbedder implements Embedder {
   #closed = false;
 
   constructor(inner: Embedder, options: CachingEmbedderOptions = {}) {
+    const { maxBytes = DEFAULT_MAX_BYTES } = options;
+    if (!Number.isInteger(maxBytes) || maxBytes <= 0)
+      throw new ErrataError(
+        'INVALID_INPUT',
+        `Expected a positive integer for maxBytes, received ${maxBytes}`,
+      );
     this.#inner = inner;
     this.#cache = new LRUCache({
-      maxSize: options.maxBytes ?? DEFAULT_MAX_BYTES,
+      maxSize: maxBytes,
       sizeCalculation: ({ vector }) => vector.byteLength + ENTRY_OVERHEAD_BYTES,
     });
   }

@@ -24,7 +24,7 @@ export interface ListedModel {
 export const RECORD_FILE = 'errata-model.json';
 
 /** Lower-case hex SHA-256 of a file, streamed; 23 MB take about 20 ms. */
-export async function fileDigest(path: string): Promise<string> {
+async function fileDigest(path: string): Promise<string> {
   const hash = createHash('sha256');
   await pipeline(createReadStream(path, { highWaterMark: 1 << 20 }), hash);
   return hash.digest('hex');

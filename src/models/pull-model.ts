@@ -35,8 +35,8 @@ export interface PullOptions {
 }
 
 const SCRATCH = '.pull-';
-/** A killed pull's scratch directory is swept by a later pull; one hour is longer than any pull that still runs. */
-const STALE_SCRATCH_MS = 3_600_000;
+/** A killed pull's scratch directory is swept by a later pull; a day is longer than any pull that still runs. */
+const STALE_SCRATCH_MS = 24 * 3_600_000;
 
 /**
  * Installs a model unless it is there and intact: asks its sources in order, checks the digests, writes beside and

@@ -19,6 +19,8 @@ export interface OnnxEmbedderOptions {
   readonly threadsPerWorker?: number | undefined;
   /** Texts that may wait in each of the two lanes. Default 4,096: about 12 s of work for two workers. */
   readonly queueLimit?: number | undefined;
+  /** Told when a worker has crashed or could not start while others go on: one line for the log. */
+  readonly onWarning?: ((error: ErrataError) => void) | undefined;
   /** Another worker entry: for bundlers, and for tests that break a worker. */
   readonly workerEntry?: URL | undefined;
 }
@@ -64,6 +66,7 @@ export async function createOnnxEmbedder(options: OnnxEmbedderOptions): Promise<
     checkCanary: (vector) => checkCanary(vector, entry),
     onIdle: () => embedder.pump(),
     onDead: (error) => embedder.fail(error),
+    onWarning: (error) => options.onWarning?.(error),
   });
   embedder.attach(pool);
   try {

@@ -7,6 +7,8 @@ export interface EmbedWorkerData {
   readonly pooling: Pooling;
   readonly normalise: boolean;
   readonly threads: number;
+  /** Memory of the worker's `NativeGate`. */
+  readonly gate: SharedArrayBuffer;
   /** Token ids that the worker embeds once before it says that it is ready: warm-up and health check. */
   readonly canaryIds: Int32Array;
 }

@@ -43,9 +43,13 @@ export class EmbedTask {
   }
 }
 
-/** Two first-in-first-out lanes, each bounded; interactive texts always go first. */
+/**
+ * Two first-in-first-out lanes, each bounded; interactive texts always go first. A task counts against the bound until it
+ * starts to run or is dropped, also while it is tokenized.
+ */
 export class TaskLanes {
   readonly #limit: number;
+  readonly #held: Readonly<Record<Lane, Set<EmbedTask>>> = { interactive: new Set(), bulk: new Set() };
   readonly #lanes: Readonly<Record<Lane, Set<EmbedTask>>> = { interactive: new Set(), bulk: new Set() };
 
   constructor(limit: number) {
@@ -59,7 +63,7 @@ export class TaskLanes {
         'INPUT_TOO_LARGE',
         `Expected at most ${this.#limit} texts for one call, received ${count}`,
       );
-    const waiting = this.#lanes[lane].size;
+    const waiting = this.#held[lane].size;
     if (waiting + count > this.#limit)
       throw new ErrataError(
         'QUEUE_FULL',
@@ -69,13 +73,19 @@ export class TaskLanes {
 
   add(task: EmbedTask): void {
     this.#lanes[task.lane].add(task);
+    this.#held[task.lane].add(task);
   }
 
-  /** Moves a waiting bulk task to the interactive lane; no effect on a running one. */
+  /** Turns a bulk task into an interactive one, wherever it is; no effect on a running one. */
   hurry(task: EmbedTask): void {
-    if (!this.#lanes.bulk.delete(task)) return;
     task.lane = 'interactive';
-    this.#lanes.interactive.add(task);
+    if (this.#held.bulk.delete(task)) this.#held.interactive.add(task);
+    if (this.#lanes.bulk.delete(task)) this.#lanes.interactive.add(task);
+  }
+
+  /** The task runs, or nobody wants it any more: it makes room. */
+  release(task: EmbedTask): void {
+    this.#held[task.lane].delete(task);
   }
 
   /** False where the task is not waiting here any more. */
@@ -90,11 +100,7 @@ export class TaskLanes {
     return task;
   }
 
-  /** Takes everything. */
-  drain(): EmbedTask[] {
-    const tasks = [...this.#lanes.interactive, ...this.#lanes.bulk];
-    this.#lanes.interactive.clear();
-    this.#lanes.bulk.clear();
-    return tasks;
+  clear(): void {
+    for (const tasks of [...Object.values(this.#lanes), ...Object.values(this.#held)]) tasks.clear();
   }
 }

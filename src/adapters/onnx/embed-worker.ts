@@ -1,14 +1,17 @@
 /** Entry of an embedding worker thread: owns one inference session and runs one text at a time. */
 import { parentPort, workerData } from 'node:worker_threads';
-import { InferenceSession, Tensor } from 'onnxruntime-node';
+import type { InferenceSession, Tensor } from 'onnxruntime-node';
 import { normaliseInPlace, poolTokens } from '../../models/pooling.js';
 import type { EmbedReply, EmbedRequest, EmbedWorkerData } from './embed-protocol.js';
+import { NativeGate } from './native-gate.js';
 
 /** Only errors: a model's own warnings would go to stderr past the log. */
 const LOG_ERRORS = 3;
 
-function openSession(options: EmbedWorkerData): Promise<InferenceSession> {
-  return InferenceSession.create(options.weightsPath, {
+type Runtime = typeof import('onnxruntime-node');
+
+function openSession(runtime: Runtime, options: EmbedWorkerData): Promise<InferenceSession> {
+  return runtime.InferenceSession.create(options.weightsPath, {
     executionProviders: ['cpu'],
     intraOpNumThreads: options.threads,
     interOpNumThreads: 1,
@@ -20,13 +23,15 @@ function openSession(options: EmbedWorkerData): Promise<InferenceSession> {
 
 /** Token ids `[tokens]` to the text's vector `[dimensions]`; inputs are `[1, tokens]` int64, without padding. */
 async function embed(
+  runtime: Runtime,
   session: InferenceSession,
   ids: Int32Array,
   options: EmbedWorkerData,
 ): Promise<Float32Array<ArrayBuffer>> {
   const shape = [1, ids.length];
   const feeds: Record<string, Tensor> = {};
-  for (const name of session.inputNames) feeds[name] = new Tensor('int64', inputValues(name, ids), shape);
+  for (const name of session.inputNames)
+    feeds[name] = new runtime.Tensor('int64', inputValues(name, ids), shape);
   const outputs = await session.run(feeds);
   const hidden = outputs[session.outputNames[0] ?? ''];
   if (hidden === undefined || !(hidden.data instanceof Float32Array))
@@ -50,23 +55,26 @@ function inputValues(name: string, ids: Int32Array): BigInt64Array {
 }
 
 async function main(port: NonNullable<typeof parentPort>, options: EmbedWorkerData): Promise<void> {
-  const session = await openSession(options);
+  const gate = new NativeGate(options.gate);
+  // Loading the library is native work too, hence no static import.
+  const runtime = await gate.run(() => import('onnxruntime-node'));
+  const session = await gate.run(() => openSession(runtime, options));
   const reply = (message: EmbedReply, vector?: Float32Array<ArrayBuffer>) =>
     port.postMessage(message, vector === undefined ? [] : [vector.buffer]);
   port.on('message', async (request: EmbedRequest) => {
     if (request.type === 'close') {
-      await session.release();
+      await gate.run(() => session.release());
       port.close();
       return;
     }
     try {
-      const vector = await embed(session, request.ids, options);
+      const vector = await gate.run(() => embed(runtime, session, request.ids, options));
       reply({ type: 'vector', vector }, vector);
     } catch (error) {
       reply({ type: 'failed', message: error instanceof Error ? error.message : String(error) });
     }
   });
-  const vector = await embed(session, options.canaryIds, options);
+  const vector = await gate.run(() => embed(runtime, session, options.canaryIds, options));
   reply({ type: 'ready', vector }, vector);
 }
 

@@ -69,7 +69,8 @@ export class HubTokenizer implements TextTokenizer {
   /** What the library does for truncation: room for the special tokens first. */
   #finish(encoding: Encoding): EncodedText {
     const truncated = encoding.getLength() > this.#room;
-    if (truncated) encoding.truncate(this.#room);
+    // The direction must be said: the library's default here drops the beginning.
+    if (truncated) encoding.truncate(this.#room, 0, 'right');
     return { ids: Int32Array.from(this.#tokenizer.postProcess(encoding, null, true).getIds()), truncated };
   }
 }

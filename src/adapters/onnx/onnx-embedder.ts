@@ -99,7 +99,7 @@ export class OnnxEmbedder implements Embedder {
 
   /** Fails every waiting call: there is no worker and none can be started. */
   fail(error: ErrataError): void {
-    this.#lanes.drain();
+    this.#lanes.clear();
     this.#ready.interactive.length = 0;
     this.#ready.bulk.length = 0;
     for (const task of this.#inFlight.values()) task.reject(error);
@@ -146,7 +146,6 @@ export class OnnxEmbedder implements Embedder {
 
   #hurry(task: EmbedTask): void {
     this.#lanes.hurry(task);
-    task.lane = 'interactive';
     const at = this.#ready.bulk.findIndex((ready) => ready.task === task);
     if (at >= 0) this.#ready.interactive.push(...this.#ready.bulk.splice(at, 1));
   }
@@ -159,6 +158,7 @@ export class OnnxEmbedder implements Embedder {
   }
 
   #forget(task: EmbedTask): void {
+    this.#lanes.release(task);
     if (this.#inFlight.get(task.text) === task) this.#inFlight.delete(task.text);
   }
 
@@ -175,6 +175,7 @@ export class OnnxEmbedder implements Embedder {
   }
 
   async #run({ task, encoded }: ReadyTask): Promise<void> {
+    this.#lanes.release(task);
     const tokens = encoded.ids.length;
     const { dimensions } = this.model;
     try {

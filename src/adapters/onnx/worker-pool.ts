@@ -4,7 +4,7 @@ import { WorkerThread } from './worker-thread.js';
 
 export interface WorkerPoolOptions {
   readonly entry: URL;
-  readonly data: EmbedWorkerData;
+  readonly data: Omit<EmbedWorkerData, 'gate'>;
   readonly size: number;
   /** Refuses a thread whose runtime gives wrong vectors, by throwing. */
   readonly checkCanary: (vector: Float32Array) => void;
@@ -12,7 +12,12 @@ export interface WorkerPoolOptions {
   readonly onIdle: () => void;
   /** No worker is alive or starting any more, and the last one never became ready. */
   readonly onDead: (error: ErrataError) => void;
+  /** A worker has ended or could not start; the others go on. */
+  readonly onWarning: (error: ErrataError) => void;
 }
+
+/** While other workers serve, one that could not start is not tried again for this long. */
+const RESTART_PAUSE_MS = 10_000;
 
 /**
  * Up to `size` threads. The first is started alone, so that it is ready as early as can be, the others beside its work.
@@ -23,6 +28,7 @@ export class WorkerPool {
   readonly #threads = new Set<WorkerThread>();
   readonly #idle: WorkerThread[] = [];
   readonly #starts = new Set<Promise<void>>();
+  #restartAt = 0;
   #closing: Promise<void> | undefined;
 
   constructor(options: WorkerPoolOptions) {
@@ -41,10 +47,13 @@ export class WorkerPool {
 
   /** Starts what is missing, without waiting for it. */
   ensureWorkers(): void {
+    if (this.#threads.size > 0 && performance.now() < this.#restartAt) return;
     while (this.#closing === undefined && this.#threads.size < this.#options.size) {
       const start = this.#spawn().catch((error: unknown) => {
-        if (this.#threads.size === 0 && this.#closing === undefined)
-          this.#options.onDead(asErrataError(error));
+        if (this.#closing !== undefined) return;
+        this.#restartAt = performance.now() + RESTART_PAUSE_MS;
+        this.#options.onWarning(asErrataError(error));
+        if (this.#threads.size === 0) this.#options.onDead(asErrataError(error));
       });
       this.#starts.add(start);
       void start.then(() => this.#starts.delete(start));
@@ -79,11 +88,13 @@ export class WorkerPool {
 
   async #spawn(): Promise<void> {
     let good = false;
-    const thread = new WorkerThread(this.#options.entry, this.#options.data, () => {
+    const thread = new WorkerThread(this.#options.entry, this.#options.data, (error) => {
       this.#threads.delete(thread);
       const at = this.#idle.indexOf(thread);
       if (at >= 0) this.#idle.splice(at, 1);
-      if (good) this.ensureWorkers();
+      if (!good || this.#closing !== undefined) return;
+      this.#options.onWarning(error);
+      this.ensureWorkers();
     });
     this.#threads.add(thread);
     try {

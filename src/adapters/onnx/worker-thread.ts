@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { ErrataError } from '../../domain/errors.js';
 import type { EmbedReply, EmbedRequest, EmbedWorkerData } from './embed-protocol.js';
+import { NativeGate, stopAtExit } from './native-gate.js';
 
 /** A thread that does not end by itself after `close` is stopped; the longest run takes about 30 ms. */
 const CLOSE_TIMEOUT_MS = 5_000;
@@ -38,9 +39,12 @@ export class WorkerThread {
   #gone: ErrataError | undefined;
 
   /** `onExit` is called once, after a waiting `run` was rejected; the error says why the thread ended. */
-  constructor(entry: URL, data: EmbedWorkerData, onExit: (error: ErrataError) => void) {
+  constructor(entry: URL, data: Omit<EmbedWorkerData, 'gate'>, onExit: (error: ErrataError) => void) {
     // Flags of the parent (loaders, inspectors) are not the thread's business.
-    this.#worker = new Worker(entry, { workerData: data, execArgv: [], name: 'errata-embed' });
+    const gate = new NativeGate();
+    const workerData: EmbedWorkerData = { ...data, gate: gate.shared };
+    this.#worker = new Worker(entry, { workerData, execArgv: [], name: 'errata-embed' });
+    const endGuard = stopAtExit(gate);
     let failure: unknown;
     this.#worker.on('error', (error) => {
       failure = error;
@@ -48,6 +52,7 @@ export class WorkerThread {
     this.#worker.on('message', (reply: EmbedReply) => this.#settle(reply));
     this.#exited = new Promise((resolve) => {
       this.#worker.once('exit', (code) => {
+        endGuard();
         const reason = failure instanceof Error ? failure.message : `exit code ${code}`;
         const error = new ErrataError(
           'MODEL_UNAVAILABLE',

@@ -4,7 +4,7 @@ import { TiktokenCounter } from './tiktoken-counter.js';
 import { utf8ByteCounter } from './utf8-byte-counter.js';
 
 /** The vocabulary of the models that most prompts go to. */
-export const DEFAULT_TOKENIZER = 'o200k_base';
+const DEFAULT_TOKENIZER = 'o200k_base';
 
 /** `o200k_base` (default), `cl100k_base`, and `bytes`, an estimate on the safe side. Vocabularies load at first use. */
 export function createTokenCounters(): TokenCounters {

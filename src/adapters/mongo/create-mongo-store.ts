@@ -1,0 +1,70 @@
+import type { Store } from '../../ports/note-store.js';
+import { MongoAuditLog } from './mongo-audit-log.js';
+import { type ChangeDocument, MongoChangeLog } from './mongo-change-log.js';
+import { acceptsVectorSubtype, MongoConnection } from './mongo-connection.js';
+import type { AuditDocument, NoteDocument, VectorSubtype } from './mongo-documents.js';
+import { MongoDoorbell } from './mongo-doorbell.js';
+import { createIndexes } from './mongo-indexes.js';
+import { type JobDocument, MongoJobStore } from './mongo-job-store.js';
+import { type KeyDocument, MongoKeyStore } from './mongo-key-store.js';
+import { MongoNoteStore } from './mongo-note-store.js';
+import { MongoReceiptStore, type ReceiptDocument } from './mongo-receipt-store.js';
+import { MongoSettingStore, type SettingDocument } from './mongo-setting-store.js';
+import { WriteCompletion } from './mongo-write-completion.js';
+
+export interface MongoStoreOptions {
+  /** `mongodb://` or `mongodb+srv://`; never printed. */
+  readonly uri: string;
+  /** Default: the URI's, else `test` as the driver says. */
+  readonly database?: string | undefined;
+  /** Encoding of vectors: 9 is what Atlas Vector Search indexes, 0 plain bytes. Default: 9 where the server takes it. */
+  readonly vectorSubtype?: VectorSubtype | undefined;
+  /** How long a call waits for a usable server before `STORE_UNAVAILABLE`. Default 5,000. */
+  readonly serverSelectionTimeoutMs?: number | undefined;
+  /** Connections at most. Default: the driver's 100, and 1 on FerretDB 1, whose updates are not atomic. */
+  readonly maxPoolSize?: number | undefined;
+}
+
+const SERVER_SELECTION_TIMEOUT_MS = 5_000;
+
+/**
+ * Opens the store of a team: any number of processes may share it (on FerretDB 1, one).
+ *
+ * Errors: `INVALID_CONFIG` for a URI that cannot be parsed, `STORE_UNAVAILABLE` with what to check.
+ */
+export async function createMongoStore(options: MongoStoreOptions): Promise<Store> {
+  const { uri, database, maxPoolSize, serverSelectionTimeoutMs = SERVER_SELECTION_TIMEOUT_MS } = options;
+  const target = { uri, database, maxPoolSize, serverSelectionTimeoutMs };
+  const connection = await MongoConnection.open(target);
+  try {
+    await connection.run(() => createIndexes(connection));
+    const vectorSubtype = options.vectorSubtype ?? ((await acceptsVectorSubtype(target)) ? 9 : 0);
+    return assemble(connection, vectorSubtype);
+  } catch (error) {
+    await connection.close();
+    throw error;
+  }
+}
+
+function assemble(connection: MongoConnection, vectorSubtype: VectorSubtype): Store {
+  const notes = connection.collection<NoteDocument>('notes');
+  const audit = connection.collection<AuditDocument>('audit');
+  const entries = connection.collection<ChangeDocument>('changes');
+  const changes = new MongoChangeLog(entries);
+  const doorbell = new MongoDoorbell(entries, !connection.isSerial, () => changes.last());
+  const completion = new WriteCompletion(notes, audit, changes);
+  return {
+    description: connection.serverDescription,
+    notes: new MongoNoteStore({ connection, notes, changes, completion, doorbell, vectorSubtype }),
+    audit: new MongoAuditLog(connection, audit),
+    receipts: new MongoReceiptStore(connection, connection.collection<ReceiptDocument>('receipts')),
+    jobs: new MongoJobStore(connection, connection.collection<JobDocument>('jobs')),
+    keys: new MongoKeyStore(connection, connection.collection<KeyDocument>('keys')),
+    settings: new MongoSettingStore(connection, connection.collection<SettingDocument>('settings')),
+    ping: () => connection.ping(),
+    close: async () => {
+      await doorbell.close();
+      await connection.close();
+    },
+  };
+}

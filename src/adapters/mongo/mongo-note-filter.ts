@@ -1,0 +1,37 @@
+import type { Filter } from 'mongodb';
+import type { NamespaceScope, NoteFilter } from '../../ports/note-store.js';
+import { foldText } from '../records/fold-text.js';
+import type { NoteDocument } from './mongo-documents.js';
+
+/** Longest pattern that MongoDB compiles is 32,764 bytes; escaping at most doubles, UTF-8 at most triples. */
+const MAX_SEARCH_LENGTH = 5_000;
+
+/** Undefined where the scope is every namespace. */
+export function scopeFilter(scope: NamespaceScope): { namespace?: string | { $in: string[] } } {
+  if (scope === 'all') return {};
+  const [only, ...more] = scope;
+  if (only !== undefined && more.length === 0) return { namespace: only };
+  return { namespace: { $in: [...new Set(scope)] } };
+}
+
+export function noteFilter(scope: NamespaceScope, filter: NoteFilter): Filter<NoteDocument> {
+  const { taskTypes, statuses, impact, author, text, attributes, createdFrom, createdTo } = filter;
+  const conditions: Filter<NoteDocument>[] = [scopeFilter(scope)];
+  if (taskTypes !== undefined) conditions.push({ taskType: { $in: [...taskTypes] } });
+  if (statuses !== undefined) conditions.push({ status: { $in: [...statuses] } });
+  if (impact !== undefined) conditions.push({ impact });
+  if (author !== undefined) conditions.push({ 'sources.author': author });
+  for (const [k, v] of Object.entries(attributes ?? {}))
+    conditions.push({ attributes: { $elemMatch: { k, v } } });
+  if (createdFrom !== undefined) conditions.push({ createdAt: { $gte: createdFrom } });
+  if (createdTo !== undefined) conditions.push({ createdAt: { $lt: createdTo } });
+  if (text !== undefined && text !== '') {
+    conditions.push({ searched: { $regex: escapePattern(foldText(text).slice(0, MAX_SEARCH_LENGTH)) } });
+  }
+  return conditions.length === 1 ? (conditions[0] as Filter<NoteDocument>) : { $and: conditions };
+}
+
+/** Literal text for every server's dialect (PCRE, Java, Go). */
+function escapePattern(text: string): string {
+  return text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
+}

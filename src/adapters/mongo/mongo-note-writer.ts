@@ -1,0 +1,112 @@
+import { type Collection, MongoBulkWriteError } from 'mongodb';
+import type { FeedbackNote, NoteId, OutcomeCounts } from '../../domain/note.js';
+import type { InsertOutcome, NoteInsert, NoteUpdate } from '../../ports/note-store.js';
+import { noteNotFound, versionConflict } from '../records/note-errors.js';
+import {
+  type AuditDocument,
+  type NoteDocument,
+  noteContent,
+  type VectorSubtype,
+  vectorFields,
+} from './mongo-documents.js';
+import { isDuplicate } from './mongo-errors.js';
+import type { WriteCompletion } from './mongo-write-completion.js';
+
+/** Each note changes in one atomic operation that carries its audit event; `WriteCompletion` does the rest. */
+export class MongoNoteWriter {
+  readonly #notes: Collection<NoteDocument>;
+  readonly #completion: WriteCompletion;
+  readonly #vectorSubtype: VectorSubtype;
+
+  constructor(notes: Collection<NoteDocument>, completion: WriteCompletion, vectorSubtype: VectorSubtype) {
+    this.#notes = notes;
+    this.#completion = completion;
+    this.#vectorSubtype = vectorSubtype;
+  }
+
+  async insert(entries: readonly NoteInsert[]): Promise<readonly InsertOutcome[]> {
+    await this.#completion.completeFailed();
+    // The first of several entries with one id: the others would be refused anyway.
+    const byId = new Map<NoteId, NoteInsert>();
+    for (const entry of entries) if (!byId.has(entry.note.id)) byId.set(entry.note.id, entry);
+    const documents = Array.from(byId.values(), (entry) => this.#newDocument(entry));
+    const refused = documents.length === 0 ? new Set<number>() : await this.#insertNew(documents);
+    const made = documents.filter((_, i) => !refused.has(i));
+    await this.#completion.complete(made);
+    const ids = new Set(made.map((document) => document._id));
+    return entries.map((entry) => {
+      const { note, vectors } = entry;
+      if (!ids.has(note.id) || byId.get(note.id) !== entry) return {};
+      return {
+        note: { ...note, version: 1, ...(vectors === undefined ? {} : { embeddingModel: vectors.modelId }) },
+      };
+    });
+  }
+
+  async update({ note, expectedVersion, vectors, audit }: NoteUpdate): Promise<FeedbackNote> {
+    await this.#completion.completeFailed();
+    const { id, namespace } = note;
+    const projection = { version: 1, pending: 1, embeddingModel: 1, outcomes: 1 };
+    const held = await this.#notes.findOne({ _id: id, namespace }, { projection });
+    if (held === null) throw noteNotFound(id);
+    if (held.version !== expectedVersion) throw versionConflict(id, expectedVersion, held.version);
+    // What a crash cut off: its event would be overwritten. The change entry of this write covers the lost one.
+    if (held.pending) await this.#completion.writeEvents([held.pending]);
+    const version = expectedVersion + 1;
+    const encoded = vectors === undefined ? {} : vectorFields(vectors, this.#vectorSubtype);
+    const pending = { ...eventOf(note, version, audit), open: true as const };
+    const result = await this.#notes.updateOne(
+      { _id: id, namespace, version: expectedVersion },
+      { $set: { ...noteContent(note), ...encoded, version, pending } },
+    );
+    if (result.matchedCount === 0) throw versionConflict(id, expectedVersion, expectedVersion + 1);
+    await this.#completion.complete([{ _id: id, version, pending }]);
+    const model = vectors === undefined ? held.embeddingModel : (vectors?.modelId ?? null);
+    return {
+      ...note,
+      outcomes: held.outcomes,
+      version,
+      ...(model === null ? {} : { embeddingModel: model }),
+    };
+  }
+
+  async addOutcome(namespace: string, id: NoteId, delta: Partial<OutcomeCounts>): Promise<void> {
+    const added = Object.entries(delta).filter(([, count]) => count !== undefined);
+    const increments = Object.fromEntries(added.map(([name, count]) => [`outcomes.${name}`, count]));
+    const result = await this.#notes.updateOne({ _id: id, namespace }, { $inc: increments });
+    if (result.matchedCount === 0) throw noteNotFound(id);
+  }
+
+  #newDocument({ note, vectors, audit }: NoteInsert): NoteDocument {
+    return {
+      _id: note.id,
+      ...noteContent(note),
+      version: 1,
+      outcomes: note.outcomes,
+      ...vectorFields(vectors, this.#vectorSubtype),
+      pending: { ...eventOf(note, 1, audit), open: true },
+    };
+  }
+
+  /** Positions of the documents whose ids were taken. */
+  async #insertNew(documents: readonly NoteDocument[]): Promise<ReadonlySet<number>> {
+    const [only, ...more] = documents;
+    try {
+      if (only !== undefined && more.length === 0) await this.#notes.insertOne(only);
+      else await this.#notes.insertMany([...documents], { ordered: false });
+      return new Set();
+    } catch (error) {
+      if (!(error instanceof MongoBulkWriteError)) {
+        if (isDuplicate(error)) return new Set([0]);
+        throw error;
+      }
+      const failures = Array.isArray(error.writeErrors) ? error.writeErrors : [error.writeErrors];
+      if (failures.some((failure) => failure.code !== 11000)) throw error;
+      return new Set(failures.map((failure) => failure.index));
+    }
+  }
+}
+
+function eventOf(note: NoteUpdate['note'], version: number, audit: NoteUpdate['audit']): AuditDocument {
+  return { _id: `${note.id}:${version}`, ...audit, version, namespace: note.namespace, noteId: note.id };
+}

@@ -1,0 +1,27 @@
+import type { Collection } from 'mongodb';
+import type { SettingStore } from '../../ports/note-store.js';
+import type { MongoConnection } from './mongo-connection.js';
+
+export interface SettingDocument {
+  readonly _id: string;
+  readonly json: string;
+}
+
+export class MongoSettingStore implements SettingStore {
+  readonly #connection: MongoConnection;
+  readonly #settings: Collection<SettingDocument>;
+
+  constructor(connection: MongoConnection, settings: Collection<SettingDocument>) {
+    this.#connection = connection;
+    this.#settings = settings;
+  }
+
+  async get(name: string): Promise<string | undefined> {
+    const document = await this.#connection.run(() => this.#settings.findOne({ _id: name }));
+    return document?.json;
+  }
+
+  async put(name: string, json: string): Promise<void> {
+    await this.#connection.run(() => this.#settings.replaceOne({ _id: name }, { json }, { upsert: true }));
+  }
+}

@@ -1,0 +1,81 @@
+import { type Collection, MongoBulkWriteError } from 'mongodb';
+import type { MongoChangeLog } from './mongo-change-log.js';
+import type { AuditDocument, NoteDocument } from './mongo-documents.js';
+
+type PendingNote = Pick<NoteDocument, '_id' | 'version' | 'pending'>;
+
+/** Notes that `repair` completes in one go: one change entry, one look at the audit log. */
+const REPAIR_BATCH = 500;
+
+/**
+ * The second half of a write, for servers without transactions: audit event (its id says note and version, so twice is
+ * once), change entry, then the note's `pending` mark is taken away. Whatever stops it in between, the mark stays and
+ * the half is done again; a change entry that is written twice does no harm.
+ */
+export class WriteCompletion {
+  readonly #notes: Collection<NoteDocument>;
+  readonly #audit: Collection<AuditDocument>;
+  readonly #changes: MongoChangeLog;
+  #failed = false;
+
+  constructor(notes: Collection<NoteDocument>, audit: Collection<AuditDocument>, changes: MongoChangeLog) {
+    this.#notes = notes;
+    this.#audit = audit;
+    this.#changes = changes;
+  }
+
+  /** One change entry for all the notes. */
+  async complete(notes: readonly PendingNote[]): Promise<void> {
+    if (notes.length === 0) return;
+    try {
+      await this.writeEvents(notes.flatMap(({ pending }) => pending ?? []));
+      await this.#changes.append(notes.map(({ _id }) => _id));
+      await this.#clear(notes);
+    } catch (error) {
+      this.#failed = true;
+      throw error;
+    }
+  }
+
+  /** Does again what failed in this process, before its next write. */
+  async completeFailed(): Promise<void> {
+    if (!this.#failed) return;
+    await this.repair();
+    this.#failed = false;
+  }
+
+  async repair(): Promise<number> {
+    let completed = 0;
+    for (;;) {
+      const projection = { version: 1, pending: 1 };
+      const notes = await this.#notes
+        .find({ 'pending.open': true }, { projection })
+        .limit(REPAIR_BATCH)
+        .toArray();
+      await this.complete(notes);
+      completed += notes.length;
+      if (notes.length < REPAIR_BATCH) return completed;
+    }
+  }
+
+  /** Events that are there already are left alone. */
+  async writeEvents(pending: readonly (AuditDocument & { readonly open: true })[]): Promise<void> {
+    const events = pending.map(({ open: _open, ...event }) => event);
+    try {
+      await this.#audit.insertMany(events, { ordered: false });
+    } catch (error) {
+      if (!(error instanceof MongoBulkWriteError)) throw error;
+      const failures = Array.isArray(error.writeErrors) ? error.writeErrors : [error.writeErrors];
+      if (failures.some((failure) => failure.code !== 11000)) throw error;
+    }
+  }
+
+  /** Only while the note is still at the version that was completed. */
+  async #clear(notes: readonly PendingNote[]): Promise<void> {
+    const byVersion = new Map<number, string[]>();
+    for (const { _id, version } of notes) byVersion.set(version, [...(byVersion.get(version) ?? []), _id]);
+    for (const [version, ids] of byVersion) {
+      await this.#notes.updateMany({ _id: { $in: ids }, version }, { $set: { pending: null } });
+    }
+  }
+}

@@ -1,0 +1,96 @@
+import type { AuditEvent } from '../../domain/audit.js';
+import type { AuditFilter, AuditLog, NamespaceScope, Page, PageRequest } from '../../ports/note-store.js';
+import { readAuditEvent } from '../records/audit-record.js';
+import { AUDIT_ORDER } from '../records/note-order.js';
+import type { SqliteDatabase } from './sqlite-database.js';
+import { readPage } from './sqlite-paging.js';
+
+const COLUMNS =
+  'a.id, a.at, a.version, a.actor, a.action, a.namespace, a.note_id AS noteId, a.reason, a.changes';
+
+/** An event of a note's change carries the version that the change made. */
+export type NoteAuditEvent = Omit<AuditEvent, 'id'> & { readonly version: number };
+
+/** Inside a write. Event ids of note changes say note and version, so that each version has one. */
+export function insertAuditEvent(db: SqliteDatabase, event: NoteAuditEvent): void {
+  insert(db, { ...event, id: `${event.noteId}:${event.version}` }, event.version);
+}
+
+function insert(db: SqliteDatabase, event: AuditEvent, version: number): void {
+  db.run(
+    `INSERT INTO audit (id, at, version, actor, action, namespace, note_id, reason, changes)
+     VALUES (@id, @at, @version, @actor, @action, @namespace, @noteId, @reason, @changes) ON CONFLICT (id) DO NOTHING`,
+    {
+      id: event.id,
+      at: event.at,
+      version,
+      actor: event.actor,
+      action: event.action,
+      namespace: event.namespace ?? null,
+      noteId: event.noteId ?? null,
+      reason: event.reason ?? null,
+      changes: JSON.stringify(event.changes),
+    },
+  );
+}
+
+export class SqliteAuditLog implements AuditLog {
+  readonly #db: SqliteDatabase;
+
+  constructor(db: SqliteDatabase) {
+    this.#db = db;
+  }
+
+  append(event: AuditEvent): Promise<void> {
+    return this.#db.write(() => insert(this.#db, event, 0));
+  }
+
+  list(scope: NamespaceScope, filter: AuditFilter, page: PageRequest): Promise<Page<AuditEvent>> {
+    return this.#db.read(() =>
+      readPage(this.#db, {
+        select: `SELECT ${COLUMNS} FROM audit a`,
+        columns: { at: 'a.at', version: 'a.version', id: 'a.id' },
+        ...conditions(filter),
+        partitions: partitions(scope),
+        order: AUDIT_ORDER,
+        page,
+        read: (row) => readAuditEvent({ ...row, changes: parseChanges(row.changes) }),
+      }),
+    );
+  }
+
+  count(scope: NamespaceScope, filter: AuditFilter): Promise<number> {
+    const { conditions: where, parameters } = conditions(filter);
+    return this.#db.read(() =>
+      partitions(scope).reduce((sum, partition) => {
+        const sql = `SELECT count(*) AS total FROM audit a WHERE ${[partition.condition, ...where].join(' AND ')}`;
+        return sum + Number(this.#db.get(sql, { ...parameters, ...partition.parameters })?.total ?? 0);
+      }, 0),
+    );
+  }
+}
+
+function conditions(filter: AuditFilter) {
+  const { noteId, actor } = filter;
+  const where: string[] = [];
+  if (noteId !== undefined) where.push('a.note_id = @noteId');
+  if (actor !== undefined) where.push('a.actor = @actor');
+  return { conditions: where, parameters: { noteId, actor } };
+}
+
+function partitions(scope: NamespaceScope) {
+  if (scope === 'all') return [{ condition: 'TRUE', parameters: {} }];
+  return [...new Set(scope)].map((namespace) => ({
+    condition: 'a.namespace = @namespace',
+    parameters: { namespace },
+  }));
+}
+
+function parseChanges(json: unknown): unknown {
+  try {
+    return JSON.parse(String(json));
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,108 @@
+import type { FeedbackNote, NoteVectors } from '../../domain/note.js';
+import type { NoteWrite } from '../../ports/note-store.js';
+import { searchedText } from '../records/fold-text.js';
+import { riskRank } from '../records/note-order.js';
+import { readNote } from '../records/note-record.js';
+import { vectorFromBytes, vectorToBytes } from '../records/vector-bytes.js';
+import type { Parameters, Row, SqliteDatabase } from './sqlite-database.js';
+
+/** What `noteFromRow` reads, for a table named `n`. */
+export const NOTE_COLUMNS = `n.seq, n.id, n.namespace, n.task_type AS taskType, n.status, n.impact, n.risk,
+  n.created_at AS createdAt, n.updated_at AS updatedAt, n.version, n.model_id AS embeddingModel, n.retrieved, n.helpful,
+  n.harmful, n.ignored, n.lesson, n.correction, n.wrong_answer AS wrongAnswer, n.rest`;
+/** What `vectorsFromRow` reads, for a table named `v`. */
+export const VECTOR_COLUMNS =
+  'v.model_id AS vectorModel, v.lesson AS lessonVector, v.situation AS situationVector';
+
+/** The note of a row, or undefined where the row is damaged. */
+export function noteFromRow(row: Row): FeedbackNote | undefined {
+  const rest = parseObject(row.rest);
+  if (rest === undefined) return undefined;
+  const { retrieved, helpful, harmful, ignored } = row;
+  return readNote({ ...rest, ...row, outcomes: { retrieved, helpful, harmful, ignored } });
+}
+
+/** The vectors of a row; undefined where it has none or they cannot be read. */
+export function vectorsFromRow(row: Row): NoteVectors | undefined {
+  const { vectorModel, lessonVector, situationVector } = row;
+  if (typeof vectorModel !== 'string' || !(lessonVector instanceof Uint8Array)) return undefined;
+  const lesson = vectorFromBytes(lessonVector);
+  if (lesson === undefined) return undefined;
+  if (!(situationVector instanceof Uint8Array)) return { modelId: vectorModel, lesson };
+  const situation = vectorFromBytes(situationVector);
+  return situation === undefined ? undefined : { modelId: vectorModel, lesson, situation };
+}
+
+/** Column values of a note's content: all but id, version, model and outcome counts. */
+export function noteParameters(note: NoteWrite): Parameters {
+  const { attributes, sources, supportCount, findings, expiresAt, reviewAfter } = note;
+  const { supersedes, supersededBy, mergeCandidate } = note;
+  return {
+    id: note.id,
+    namespace: note.namespace,
+    taskType: note.taskType,
+    status: note.status,
+    impact: note.impact,
+    risk: riskRank(note),
+    createdAt: note.createdAt,
+    updatedAt: note.updatedAt,
+    lesson: note.lesson,
+    correction: note.correction,
+    wrongAnswer: note.wrongAnswer,
+    rest: JSON.stringify({
+      attributes,
+      sources,
+      supportCount,
+      findings,
+      expiresAt,
+      reviewAfter,
+      supersedes,
+      supersededBy,
+      mergeCandidate,
+    }),
+    searched: searchedText(note),
+  };
+}
+
+/** Replaces what the attribute and author filters look up. */
+export function writeFacets(db: SqliteDatabase, seq: unknown, note: NoteWrite, isNew: boolean): void {
+  if (!isNew) db.run('DELETE FROM note_facets WHERE note = @seq', { seq });
+  const insert =
+    'INSERT OR IGNORE INTO note_facets (kind, key, value, note) VALUES (@kind, @key, @value, @seq)';
+  for (const [key, value] of Object.entries(note.attributes)) {
+    db.run(insert, { kind: 'attribute', key, value, seq });
+  }
+  for (const { author } of note.sources) {
+    if (author !== undefined) db.run(insert, { kind: 'author', key: '', value: author, seq });
+  }
+}
+
+/** Replaces a note's vectors; `null` drops them. */
+export function writeVectors(db: SqliteDatabase, seq: unknown, vectors: NoteVectors | null): void {
+  if (vectors === null) {
+    db.run('DELETE FROM note_vectors WHERE note = @seq', { seq });
+    return;
+  }
+  db.run(
+    `INSERT INTO note_vectors (note, model_id, lesson, situation) VALUES (@seq, @model, @lesson, @situation)
+     ON CONFLICT (note) DO UPDATE SET model_id = excluded.model_id, lesson = excluded.lesson, situation = excluded.situation`,
+    {
+      seq,
+      model: vectors.modelId,
+      lesson: vectorToBytes(vectors.lesson),
+      situation: vectors.situation === undefined ? null : vectorToBytes(vectors.situation),
+    },
+  );
+}
+
+/** Parsed JSON object, or undefined where the text is none. */
+export function parseObject(json: unknown): Row | undefined {
+  if (typeof json !== 'string') return undefined;
+  try {
+    const value: unknown = JSON.parse(json);
+    return typeof value === 'object' && value !== null ? (value as Row) : undefined;
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,173 @@
+import { createTokenCounters } from '../adapters/tokens/create-token-counters.js';
+import { createKeyCommands } from '../guard/key-commands.js';
+import { compactionHandler } from '../jobs/compaction.js';
+import { backfillHandler, reembedHandler } from '../jobs/embed-stored-notes.js';
+import { erasureHandler } from '../jobs/erasure.js';
+import { evaluationHandler } from '../jobs/evaluation.js';
+import { createJobCommands } from '../jobs/job-commands.js';
+import { JobRunner } from '../jobs/job-runner.js';
+import { stalenessSweepHandler } from '../jobs/staleness-sweep.js';
+import { createNoteCommands } from '../notes/create-note-commands.js';
+import { InProcessNoteFeed } from '../notes/note-feed.js';
+import { createNoteQueries } from '../notes/note-queries.js';
+import { systemClock } from '../ports/clock.js';
+import type { Logger } from '../ports/logger.js';
+import type { Store } from '../ports/note-store.js';
+import type { Stats, UseCases } from '../ports/use-cases.js';
+import { createIndexFollower, type IndexFollower } from '../retrieval/follow-store.js';
+import { OutcomeCounter } from '../retrieval/outcome-counter.js';
+import { createRetrievalQueries } from '../retrieval/retrieval-queries.js';
+import type { RetrieveDeps } from '../retrieval/retrieve.js';
+import { createScoreModel } from '../retrieval/score-model.js';
+import type { Engines } from './installation.js';
+
+/** How often versions are compared with the store, in case a change was missed; a scan of 100,000 versions takes about 0.5 s. */
+const RESYNC_MS = 10 * 60_000;
+
+export interface AppParts {
+  readonly store: Store;
+  readonly engines: Engines;
+  readonly logger: Logger;
+  /** Whether this process takes queued jobs. */
+  readonly runJobs: boolean;
+  /** Whether the indexes are filled and follow the store; commands that only touch the store do without. Default true. */
+  readonly follow?: boolean;
+}
+
+export interface App {
+  readonly useCases: UseCases;
+  /** What the read path works with: for evaluation and fitting. */
+  readonly retrieveDeps: RetrieveDeps;
+  /** Idempotent; flushes counts, stops jobs and following. Leaves store and engines to whoever opened them. */
+  close(): Promise<void>;
+}
+
+/** Wires use cases over opened parts, fills the indexes and follows the store. */
+export async function createApp({ store, engines, logger, runJobs, follow = true }: AppParts): Promise<App> {
+  const { embedder, vectorIndex, lexicalIndex } = engines;
+  const clock = systemClock;
+  const feed = new InProcessNoteFeed();
+  const repaired = await store.notes.repair();
+  if (repaired > 0) logger.warn({ repaired }, 'writes that a crash had cut off were completed');
+  const follower = createIndexFollower({
+    store: store.notes,
+    vectorIndex,
+    lexicalIndex,
+    modelId: embedder.model.id,
+    onChange: (note) => feed.publish(note),
+  });
+  const catchUp = follow ? () => follower.catchUp() : async () => undefined;
+  const stopFollowing = follow ? await startFollowing(store, follower, logger) : async () => undefined;
+
+  const outcomes = new OutcomeCounter(store.notes, logger);
+  const scoreModel = createScoreModel(embedder.model.id, engines.fittedScore);
+  const retrieveDeps: RetrieveDeps = {
+    store,
+    embedder,
+    vectorIndex,
+    lexicalIndex,
+    follower,
+    scoreModel,
+    outcomes,
+    clock,
+  };
+  const retrieval = createRetrievalQueries({ ...retrieveDeps, tokenCounters: createTokenCounters() });
+  const commands = createNoteCommands({ store, embedder, vectorIndex, clock, catchUp, logger });
+  const embedJob = { notes: store.notes, embedder, clock, catchUp };
+  const runner = new JobRunner({
+    jobs: store.jobs,
+    clock,
+    logger,
+    handlers: {
+      BACKFILL: backfillHandler(embedJob),
+      REEMBED: reembedHandler(embedJob),
+      STALENESS_SWEEP: stalenessSweepHandler({ notes: store.notes, commands, clock }),
+      COMPACTION: compactionHandler({ store, vectorIndex, clock }),
+      EVALUATION: evaluationHandler({ store, retrieval }),
+      ERASURE: erasureHandler(commands),
+    },
+  });
+  if (runJobs) runner.start();
+  const ring = () => {
+    if (runJobs) runner.ring();
+  };
+  const startedMs = clock.nowMs();
+  const useCases: UseCases = {
+    commands,
+    notes: createNoteQueries({ store, embedder, vectorIndex }),
+    retrieval,
+    jobs: createJobCommands({ jobs: store.jobs, audit: store.audit, clock, ring }),
+    keys: createKeyCommands({ keys: store.keys, audit: store.audit, clock }),
+    feed,
+    stats: (scope) => stats(store, engines, scope, (clock.nowMs() - startedMs) / 1_000),
+    async ready() {
+      await store.ping();
+    },
+  };
+  let closing: Promise<void> | undefined;
+  const close = async (): Promise<void> => {
+    feed.close();
+    await runner.close();
+    await stopFollowing();
+    await outcomes.flush();
+  };
+  return {
+    useCases,
+    retrieveDeps,
+    close: () => {
+      closing ??= close();
+      return closing;
+    },
+  };
+}
+
+/** Fills the indexes, then applies changes as they come; resolves with what ends it. */
+async function startFollowing(
+  store: Store,
+  follower: IndexFollower,
+  logger: Logger,
+): Promise<() => Promise<void>> {
+  await follower.fill();
+  const unwatch = await store.notes.watch(() => {
+    follower
+      .catchUp()
+      .catch((error: unknown) =>
+        logger.warn({ error }, 'index could not follow the store; it will try again'),
+      );
+  });
+  const resync = setInterval(() => {
+    follower
+      .resync()
+      .catch((error: unknown) => logger.warn({ error }, 'index could not be compared with the store'));
+  }, RESYNC_MS).unref();
+  return async () => {
+    clearInterval(resync);
+    await unwatch();
+    // What is being applied must be done before engines and store are closed.
+    await follower.catchUp().catch(() => undefined);
+  };
+}
+
+async function stats(
+  store: Store,
+  { embedder, vectorIndex }: Engines,
+  scope: Parameters<UseCases['stats']>[0],
+  uptimeSeconds: number,
+): Promise<Stats> {
+  const { cacheHits, cacheMisses, truncatedTexts } = embedder.stats();
+  const lookups = cacheHits + cacheMisses;
+  const indexed =
+    scope === 'all'
+      ? vectorIndex.count()
+      : scope.reduce((sum, namespace) => sum + vectorIndex.count(namespace), 0);
+  return {
+    notes: await store.notes.count(scope, {}),
+    byTaskType: await store.notes.statusCounts(scope),
+    indexedVectors: indexed,
+    embeddingModel: embedder.model.id,
+    store: store.description,
+    cacheHitRate: lookups === 0 ? undefined : cacheHits / lookups,
+    truncatedTexts,
+    uptimeSeconds,
+  };
+}

@@ -1,0 +1,81 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createNativeVectorIndex } from '../adapters/native/native-vector-index.js';
+import { createOnnxEmbedder } from '../adapters/onnx/create-onnx-embedder.js';
+import { createFtsLexicalIndex } from '../adapters/sqlite/fts-lexical-index.js';
+import type { Config } from '../config/config.js';
+import { CachingEmbedder } from '../models/caching-embedder.js';
+import { installedModel } from '../models/installed-models.js';
+import type { Embedder } from '../ports/embedder.js';
+import type { LexicalIndex } from '../ports/lexical-index.js';
+import type { Store } from '../ports/note-store.js';
+import type { VectorIndex } from '../ports/vector-index.js';
+import { type FittedScore, parseFittedScore } from '../retrieval/score-model.js';
+
+/** The file name of the embedded store under `dataDir`. */
+const STORE_FILE = 'errata.sqlite';
+
+/**
+ * Opens what `MONGODB_URI` or the data folder holds. Each driver is loaded only where it is used: better-sqlite3 is bound to
+ * the Node version it was compiled for, and a MongoDB installation must run without it.
+ */
+export async function openStore(config: Config): Promise<Store> {
+  if (config.mongodbUri !== undefined) {
+    const { createMongoStore } = await import('../adapters/mongo/create-mongo-store.js');
+    return createMongoStore({ uri: config.mongodbUri });
+  }
+  const { createSqliteStore } = await import('../adapters/sqlite/create-sqlite-store.js');
+  return createSqliteStore({ path: join(config.dataDir, STORE_FILE) });
+}
+
+/** What retrieval works with beside the store. */
+export interface Engines {
+  readonly embedder: Embedder;
+  readonly vectorIndex: VectorIndex;
+  readonly lexicalIndex: LexicalIndex;
+  readonly fittedScore: FittedScore | undefined;
+  close(): Promise<void>;
+}
+
+/** Loads the model and makes empty indexes. Errors: `MODEL_NOT_INSTALLED`, `DIGEST_MISMATCH`, `TOOL_MISSING`. */
+export async function openEngines(config: Config): Promise<Engines> {
+  const { entry, directory } = installedModel(config.embedder, { cacheDir: config.modelsDir });
+  const onnx = await createOnnxEmbedder({
+    modelDir: directory,
+    manifestEntry: entry,
+    workers: config.workers,
+  });
+  const embedder = new CachingEmbedder(onnx);
+  try {
+    const vectorIndex = createNativeVectorIndex({ dimensions: embedder.model.dimensions });
+    const lexicalIndex = createFtsLexicalIndex();
+    return {
+      embedder,
+      vectorIndex,
+      lexicalIndex,
+      fittedScore: readFittedScore(config.embedder),
+      async close() {
+        await lexicalIndex.close();
+        await vectorIndex.close();
+        await embedder.close();
+      },
+    };
+  } catch (error) {
+    await embedder.close();
+    throw error;
+  }
+}
+
+/** Weights that were fitted on the sample's tuning half and shipped with the code; undefined for other models. */
+export function readFittedScore(model: string): FittedScore | undefined {
+  try {
+    return parseFittedScore(readFileSync(fittedScoreFile(model), 'utf8'));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+export function fittedScoreFile(model: string): URL {
+  return new URL(`../../calibration/${model}.json`, import.meta.url);
+}

@@ -1,0 +1,93 @@
+import { readFileSync } from 'node:fs';
+import { z } from 'zod';
+import type { Caller } from '../domain/api-key.js';
+import type { NoteId } from '../domain/note.js';
+import { IMPACTS } from '../domain/note.js';
+import { type GoldenSet, parseGoldenSet } from '../evaluation/golden-set.js';
+import type { NoteCommands, SubmitResult } from '../ports/use-cases.js';
+
+export const SAMPLE_NAMESPACE = 'sample';
+export const SAMPLE_NOTES = new URL('../../sample/notes.jsonl', import.meta.url);
+export const SAMPLE_GOLDEN = new URL('../../sample/golden.jsonl', import.meta.url);
+
+const SAMPLER: Caller = { name: 'sample', roles: ['admin'] };
+const BATCH = 64;
+
+const rowSchema = z.strictObject({
+  key: z.string(),
+  taskType: z.string(),
+  wrongAnswer: z.string(),
+  correction: z.string(),
+  lesson: z.string(),
+  attributes: z.record(z.string(), z.string()).default({}),
+  impact: z.enum(IMPACTS).default('NORMAL'),
+  source: z.strictObject({
+    kind: z.string(),
+    author: z.string().optional(),
+    tool: z.string().optional(),
+    record: z.string().optional(),
+  }),
+  createdAt: z.string(),
+  language: z.string(),
+});
+
+export interface LoadedSample {
+  /** Handle of a sample note to the id of the note that stands for it (a duplicate's is its original's). */
+  readonly ids: ReadonlyMap<string, NoteId>;
+  readonly outcomes: Readonly<Record<string, number>>;
+}
+
+/**
+ * Submits sample notes as a team's corrections would come, oldest first, then judges them as its reviewer would: what waits
+ * for approval is approved, what contradicts an older note replaces it.
+ */
+export async function loadSample(
+  commands: NoteCommands,
+  options: {
+    readonly notes?: string | URL;
+    readonly namespace?: string;
+    readonly onProgress?: (done: number, total: number) => void;
+  } = {},
+): Promise<LoadedSample> {
+  const namespace = options.namespace ?? SAMPLE_NAMESPACE;
+  const rows = readFileSync(options.notes ?? SAMPLE_NOTES, 'utf8')
+    .split('\n')
+    .filter((line) => line.trim() !== '')
+    .map((line) => rowSchema.parse(JSON.parse(line)))
+    .sort((a, b) => (a.createdAt < b.createdAt ? -1 : 1));
+  const ids = new Map<string, NoteId>();
+  const outcomes: Record<string, number> = {};
+  for (let start = 0; start < rows.length; start += BATCH) {
+    const batch = rows.slice(start, start + BATCH);
+    const inputs = batch.map(({ key: _key, language: _language, ...row }) => ({ ...row, namespace }));
+    const results = await commands.submitMany(SAMPLER, inputs);
+    for (const [index, result] of results.entries()) {
+      const key = batch[index]?.key ?? '';
+      const id = await judge(commands, namespace, result);
+      if (id !== undefined) ids.set(key, id);
+      outcomes[result.outcome] = (outcomes[result.outcome] ?? 0) + 1;
+    }
+    options.onProgress?.(Math.min(start + BATCH, rows.length), rows.length);
+  }
+  return { ids, outcomes };
+}
+
+async function judge(
+  commands: NoteCommands,
+  namespace: string,
+  result: SubmitResult,
+): Promise<NoteId | undefined> {
+  const { note, duplicateOf, outcome } = result;
+  if (duplicateOf !== undefined && outcome === 'DUPLICATE') return duplicateOf.id;
+  if (note === undefined) return undefined;
+  if (note.status === 'PENDING') {
+    const decision = note.mergeCandidate === undefined ? 'APPROVE' : 'REPLACE';
+    await commands.review(SAMPLER, { id: note.id, namespace, decision, comment: 'sample' });
+  }
+  return note.id;
+}
+
+/** The project's own golden queries; expected notes are named by sample handle. */
+export function sampleGoldenSet(file: string | URL = SAMPLE_GOLDEN): GoldenSet {
+  return parseGoldenSet(readFileSync(file, 'utf8'), 'golden.jsonl');
+}

@@ -1,0 +1,41 @@
+import { createPinoLogger } from '../adapters/logging/pino-logger.js';
+import type { OpenAppOptions, OpenedApp } from '../cli/cli-deps.js';
+import type { Config } from '../config/config.js';
+import { exportNotes } from '../notes/import/export-notes.js';
+import { absentEngines } from './absent-engines.js';
+import { createApp } from './create-app.js';
+import { importFile } from './import-file.js';
+import { openEngines, openStore } from './installation.js';
+
+/** Opens an installation for one command. What was opened is closed again when a step fails. */
+export async function openApp(config: Config, options: OpenAppOptions): Promise<OpenedApp> {
+  const logger = createPinoLogger({ level: config.logLevel });
+  const opened: { close(): Promise<void> }[] = [];
+  const closeAll = async (): Promise<void> => {
+    for (const part of opened.splice(0).reverse()) await part.close();
+  };
+  try {
+    const store = await openStore(config);
+    opened.push(store);
+    const whole = options.parts === 'everything';
+    const engines = whole ? await openEngines(config) : absentEngines();
+    opened.push(engines);
+    const app = await createApp({ store, engines, logger, runJobs: options.runJobs, follow: whole });
+    opened.push(app);
+    const { embedder, vectorIndex, lexicalIndex } = engines;
+    return {
+      useCases: app.useCases,
+      importFile: (request) => importFile(app.useCases.commands, request),
+      exportNotes: ({ scope, filter }) => exportNotes(app.useCases.notes, scope, filter),
+      diagnostics: () => ({
+        storeDescription: store.description,
+        notes: store.notes,
+        ...(whole ? { retrieval: { vectorIndex, lexicalIndex, embedder } } : {}),
+      }),
+      close: closeAll,
+    };
+  } catch (error) {
+    await closeAll();
+    throw error;
+  }
+}

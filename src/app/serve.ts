@@ -1,0 +1,113 @@
+import { randomBytes } from 'node:crypto';
+import { createPinoLogger } from '../adapters/logging/pino-logger.js';
+import type { RunningServer, ServeOptions } from '../cli/cli-deps.js';
+import type { Config } from '../config/config.js';
+import type { GoldenQuery } from '../evaluation/golden-set.js';
+import { createGraphqlServer } from '../graphql/create-graphql-server.js';
+import { GRAPHQL_SERVER_DEFAULTS } from '../graphql/server-config.js';
+import { ensureAdminKey } from '../guard/key-commands.js';
+import { goldenSetting } from '../jobs/evaluation.js';
+import { systemClock } from '../ports/clock.js';
+import type { Store } from '../ports/note-store.js';
+import { type App, createApp } from './create-app.js';
+import { type Engines, openEngines, openStore } from './installation.js';
+import { loadSample, SAMPLE_NAMESPACE, sampleGoldenSet } from './load-sample.js';
+
+const CURSOR_SECRET = 'cursor-secret';
+const SAMPLE_LOADED = 'sample-loaded';
+
+/** Opens everything, loads the sample on a first start, and serves. What was opened is closed again when a step fails. */
+export async function serve(config: Config, options: ServeOptions): Promise<RunningServer> {
+  const opened: { close(): Promise<void> }[] = [];
+  const closeAll = async (): Promise<void> => {
+    for (const part of opened.splice(0).reverse()) await part.close();
+  };
+  try {
+    return await start(config, options, opened, closeAll);
+  } catch (error) {
+    await closeAll();
+    throw error;
+  }
+}
+
+async function start(
+  config: Config,
+  options: ServeOptions,
+  opened: { close(): Promise<void> }[],
+  closeAll: () => Promise<void>,
+): Promise<RunningServer> {
+  const logger = createPinoLogger({ level: config.logLevel });
+  const store: Store = await openStore(config);
+  opened.push(store);
+  const engines: Engines = await openEngines(config);
+  opened.push(engines);
+  const app: App = await createApp({ store, engines, logger, runJobs: true });
+  opened.push(app);
+  const newAdminKey = await ensureAdminKey(
+    { keys: store.keys, audit: store.audit, clock: systemClock },
+    config.adminKey,
+  );
+  const sample = config.sample ? await loadSampleOnce(app, store, options) : undefined;
+  const server = await createGraphqlServer({
+    useCases: app.useCases,
+    logger,
+    config: {
+      ...GRAPHQL_SERVER_DEFAULTS,
+      host: config.host,
+      port: config.port,
+      introspection: config.introspection,
+      cursorSecret: await cursorSecret(store),
+      reviewerBodyLimitBytes: config.limits.maxBodyBytes,
+      limits: {
+        ...GRAPHQL_SERVER_DEFAULTS.limits,
+        maxDepth: config.limits.maxDepth,
+        maxAliases: config.limits.maxAliases,
+        maxTokens: config.limits.maxTokens,
+        maxCost: config.limits.maxCost,
+      },
+    },
+  });
+  const { url } = await server.listen();
+  opened.push(server);
+  return {
+    url,
+    newAdminKey,
+    firstStart: newAdminKey !== undefined || sample !== undefined,
+    sample,
+    notes: await store.notes.count('all', { statuses: ['ACTIVE'] }),
+    storeDescription: store.description,
+    embeddingModel: engines.embedder.model.id,
+    close: closeAll,
+  };
+}
+
+/** Cursors signed by one process must be good for every process of the installation. */
+async function cursorSecret(store: Store): Promise<string> {
+  const known = await store.settings.get(CURSOR_SECRET);
+  if (known !== undefined) return JSON.parse(known) as string;
+  const made = randomBytes(32).toString('base64url');
+  await store.settings.put(CURSOR_SECRET, JSON.stringify(made));
+  return made;
+}
+
+async function loadSampleOnce(
+  app: App,
+  store: Store,
+  options: ServeOptions,
+): Promise<RunningServer['sample']> {
+  if ((await store.settings.get(SAMPLE_LOADED)) !== undefined) return undefined;
+  const loaded = await loadSample(app.useCases.commands, {
+    onProgress: (done, total) => options.onProgress?.('Loading the sample', { done, total }),
+  });
+  const golden = sampleGoldenSet().queries.map((query: GoldenQuery) => ({
+    ...query,
+    expected: query.expected.map(({ key, grade }) => ({ key: loaded.ids.get(key) ?? key, grade })),
+  }));
+  await store.settings.put(
+    goldenSetting(SAMPLE_NAMESPACE),
+    golden.map((query) => JSON.stringify(query)).join('\n'),
+  );
+  // Last: a start that was killed before this line loads again, which adds nothing twice.
+  await store.settings.put(SAMPLE_LOADED, JSON.stringify(loaded.outcomes));
+  return { namespace: SAMPLE_NAMESPACE, notes: new Set(loaded.ids.values()).size };
+}

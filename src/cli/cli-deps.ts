@@ -1,0 +1,174 @@
+import type { Config } from '../config/config.js';
+import type { ImportFormat } from '../notes/import/import-file.js';
+import type { Embedder } from '../ports/embedder.js';
+import type { LexicalIndex } from '../ports/lexical-index.js';
+import type { NamespaceScope, NoteFilter, NoteStore } from '../ports/note-store.js';
+import type { UseCases } from '../ports/use-cases.js';
+import type { VectorIndex } from '../ports/vector-index.js';
+
+/** How far a long piece of work has come. */
+export interface Progress {
+  readonly done: number;
+  readonly total?: number | undefined;
+}
+
+export type OnProgress = (progress: Progress) => void;
+
+/** One file to import. The format and the encoding are detected where not given. */
+export interface ImportRequest {
+  readonly file: string;
+  readonly namespace: string;
+  readonly format?: ImportFormat | undefined;
+  readonly encoding?: string | undefined;
+  /** For rows that carry none. */
+  readonly taskType?: string | undefined;
+  readonly onProgress?: OnProgress | undefined;
+  readonly signal: AbortSignal;
+}
+
+/** What became of one row. Holds no note text. */
+export interface ImportedRow {
+  /** 1 is the first record of the file. */
+  readonly row: number;
+  /** Line of the file where the record starts. */
+  readonly line?: number | undefined;
+  /** A `SubmitOutcome` or SKIPPED; REFUSED rows say why. */
+  readonly outcome: string;
+  readonly noteId?: string | undefined;
+  readonly reason?: string | undefined;
+}
+
+export interface ImportReport {
+  readonly file: string;
+  readonly format: string;
+  readonly encoding: string;
+  readonly rows: readonly ImportedRow[];
+  /** Columns or elements of the file that mean nothing here. */
+  readonly ignored?: readonly string[] | undefined;
+}
+
+export interface ExportRequest {
+  readonly scope: NamespaceScope;
+  readonly filter: NoteFilter;
+  readonly signal: AbortSignal;
+}
+
+/** The opened parts that `doctor` looks at. */
+export interface Diagnostics {
+  readonly storeDescription: string;
+  readonly notes: Pick<NoteStore, 'count' | 'corruptRecords' | 'lastRevision' | 'changesSince'>;
+  /** Absent where only the store was opened. */
+  readonly retrieval?: {
+    readonly vectorIndex: Pick<VectorIndex, 'count' | 'stats'>;
+    readonly lexicalIndex: Pick<LexicalIndex, 'count' | 'search'>;
+    readonly embedder: Pick<Embedder, 'model' | 'embed'>;
+  };
+}
+
+/** An opened installation without a server. */
+export interface OpenedApp {
+  readonly useCases: UseCases;
+  importFile(request: ImportRequest): Promise<ImportReport>;
+  /** JSONL, one line (with its line feed) a note, in a form that `importFile` reads back. */
+  exportNotes(request: ExportRequest): AsyncIterable<string>;
+  diagnostics(): Diagnostics;
+  /** Idempotent; waits for what runs. */
+  close(): Promise<void>;
+}
+
+export interface OpenAppOptions {
+  /**
+   * `store`: what only reads and writes the store (keys, notes, jobs); no model and no index is loaded, and use cases that
+   * need them reject with `MODEL_*`. `everything`: models and index too.
+   */
+  readonly parts: 'store' | 'everything';
+  /** Whether this process also takes queued jobs. */
+  readonly runJobs: boolean;
+  readonly signal: AbortSignal;
+}
+
+export interface RunningServer {
+  readonly url: string;
+  /** Only where this start made it. */
+  readonly newAdminKey?: string | undefined;
+  readonly firstStart: boolean;
+  /** The sample's namespace where this start loaded it. */
+  readonly sample?: { readonly namespace: string; readonly notes: number } | undefined;
+  /** Active notes at hand. */
+  readonly notes: number;
+  readonly storeDescription: string;
+  readonly embeddingModel: string;
+  close(): Promise<void>;
+}
+
+export interface ServeOptions {
+  /** Start-up work that takes seconds: filling the index, embedding the sample. */
+  readonly onProgress?: ((step: string, progress: Progress) => void) | undefined;
+  readonly signal: AbortSignal;
+}
+
+export interface ModelStatus {
+  readonly name: string;
+  readonly kind: 'embedding' | 'reranking';
+  readonly installed: boolean;
+  readonly dimensions?: number | undefined;
+  readonly sizeBytes?: number | undefined;
+  readonly licence?: string | undefined;
+}
+
+export interface PulledModel {
+  readonly name: string;
+  readonly directory: string;
+  /** Which source served it; `installed` where everything was there already. */
+  readonly source: string;
+}
+
+/** Files of models under `config.modelsDir`. Errors: `UNKNOWN_MODEL`, `MODEL_UNAVAILABLE`, `MODEL_NOT_INSTALLED`, `DIGEST_MISMATCH`. */
+export interface ModelFiles {
+  list(config: Config): Promise<readonly ModelStatus[]>;
+  pull(
+    config: Config,
+    name: string,
+    options: { from?: string | undefined; onProgress?: OnProgress | undefined; signal: AbortSignal },
+  ): Promise<PulledModel>;
+  /** Resolves where every file has its pinned digest. */
+  verify(config: Config, name: string): Promise<{ readonly files: number }>;
+  /** False where it was not installed. */
+  remove(config: Config, name: string): Promise<boolean>;
+}
+
+export interface EvaluateRequest {
+  readonly config: Config;
+  /** Notes and golden queries; none: the project's own sample. */
+  readonly notes?: string | undefined;
+  readonly golden?: string | undefined;
+  readonly baseline?: string | undefined;
+  readonly onProgress?: OnProgress | undefined;
+  readonly signal: AbortSignal;
+}
+
+export interface EvaluateResult {
+  readonly report: unknown;
+  readonly text: string;
+  /** Figures that fell below the baseline; each one line. */
+  readonly regressions?: readonly string[] | undefined;
+}
+
+export interface AddonStatus {
+  readonly file: string;
+  readonly isa: string;
+  readonly availableIsas: readonly string[];
+}
+
+/** What the composition root gives the command line. */
+export interface CliDeps {
+  readonly version: string;
+  openApp(config: Config, options: OpenAppOptions): Promise<OpenedApp>;
+  serve(config: Config, options: ServeOptions): Promise<RunningServer>;
+  readonly models: ModelFiles;
+  evaluate(request: EvaluateRequest): Promise<EvaluateResult>;
+  /** SDL with a final line feed. */
+  emitSchema(): Promise<string>;
+  /** Loads the native index. Errors: `TOOL_MISSING`, `INVALID_CONFIG`. */
+  loadAddon(): AddonStatus;
+}

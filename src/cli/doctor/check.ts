@@ -1,0 +1,38 @@
+import { isErrataError } from '../../domain/errors.js';
+
+export type CheckState = 'ok' | 'warn' | 'fail';
+
+/** One line of what `doctor` says. */
+export interface CheckResult {
+  readonly name: string;
+  readonly state: CheckState;
+  readonly detail: string;
+  /** What to do; absent where all is well. */
+  readonly remedy?: string | undefined;
+}
+
+export function ok(name: string, detail: string): CheckResult {
+  return { name, state: 'ok', detail };
+}
+
+export function warn(name: string, detail: string, remedy: string): CheckResult {
+  return { name, state: 'warn', detail, remedy };
+}
+
+export function fail(name: string, detail: string, remedy: string): CheckResult {
+  return { name, state: 'fail', detail, remedy };
+}
+
+/** Runs a check; what it throws becomes a failed line, since a doctor that dies of a disease is of no use. */
+export async function attempt(
+  name: string,
+  remedy: string,
+  check: () => Promise<CheckResult> | CheckResult,
+): Promise<CheckResult> {
+  try {
+    return await check();
+  } catch (error) {
+    const detail = isErrataError(error) ? `${error.message} (${error.code})` : String(error);
+    return fail(name, detail, remedy);
+  }
+}

@@ -1,0 +1,108 @@
+import { registerEnumType } from 'type-graphql';
+import { JOB_KINDS } from '../domain/job.js';
+import { IMPACTS, NOTE_STATUSES } from '../domain/note.js';
+import { RISKS } from '../domain/retrieval.js';
+import type { NoteOrder } from '../ports/note-store.js';
+import { REVIEW_DECISIONS, SUBMIT_OUTCOMES, VERDICTS } from '../ports/use-cases.js';
+
+type EnumObject<V extends string> = { readonly [K in V]: K };
+
+/** Registers a domain list of values as a GraphQL enum; every value needs a description, which the compiler checks. */
+function registerValues<V extends string>(
+  name: string,
+  description: string,
+  values: readonly V[],
+  descriptions: Readonly<Record<V, string>>,
+): EnumObject<V> {
+  const enumObject = Object.fromEntries(values.map((value) => [value, value])) as EnumObject<V>;
+  const valuesConfig = Object.fromEntries(
+    values.map((value) => [value, { description: descriptions[value] }]),
+  );
+  registerEnumType<EnumObject<V>>(enumObject, {
+    name,
+    description,
+    valuesConfig: valuesConfig as Record<V, { description: string }>,
+  });
+  return enumObject;
+}
+
+export const NoteStatusEnum = registerValues('NoteStatus', 'Where a note stands.', NOTE_STATUSES, {
+  PENDING: 'Waits for a reviewer; not retrieved.',
+  ACTIVE: 'Retrieved and injected.',
+  DEPRECATED: 'Taken out of retrieval; kept with its history and restorable.',
+  QUARANTINED: 'Held back by the screen, for instance as a suspected injection; a reviewer decides.',
+});
+
+export const ImpactEnum = registerValues('Impact', 'How much a wrong note could do.', IMPACTS, {
+  LOW: 'Narrow; a mistake costs little.',
+  NORMAL: 'The usual case.',
+  HIGH: 'Broad or safety-relevant: needs approval before it goes live.',
+});
+
+export const SubmitOutcomeEnum = registerValues(
+  'SubmitOutcome',
+  'What became of a submitted correction.',
+  SUBMIT_OUTCOMES,
+  {
+    CREATED: 'A new note was stored.',
+    UPDATED: 'The same correction was known already; its metadata was brought up to date.',
+    DUPLICATE: 'A near duplicate exists; the source and its support were added there.',
+    MERGE_PROPOSED: 'Stored as PENDING beside a similar note; a reviewer decides whether they merge.',
+    NEEDS_REVIEW: 'Stored as PENDING; it goes live after approval.',
+    QUARANTINED: 'Stored but held back by the screen; the findings say why.',
+    REFUSED:
+      'Only in batches: this entry was invalid, nothing of it was stored, and the findings say why. A single submission fails with an error instead.',
+  },
+);
+
+export const RiskEnum = registerValues('Risk', 'How much work a retrieval is worth.', RISKS, {
+  LOW: 'No reranking: faster, less precise.',
+  NORMAL: 'Every configured stage runs.',
+});
+
+export const ReviewDecisionEnum = registerValues(
+  'ReviewDecision',
+  "A reviewer's decision about a note.",
+  REVIEW_DECISIONS,
+  {
+    APPROVE: 'The note goes live; with `edit`, the edited correction goes live instead and supersedes it.',
+    REJECT: 'The note is deprecated.',
+    MERGE: 'The note is merged into its near duplicate, which gains its sources and support.',
+    KEEP_BOTH: 'The near duplicates say different things: both stay.',
+    REPLACE: 'The note goes live and supersedes its near duplicate.',
+  },
+);
+
+export const VerdictEnum = registerValues('Verdict', 'How a retrieved lesson turned out.', VERDICTS, {
+  HELPFUL: 'It prevented the mistake.',
+  HARMFUL: 'It misled.',
+  IGNORED: 'It did not matter.',
+});
+
+export const JobKindEnum = registerValues('JobKind', 'Kinds of background work.', JOB_KINDS, {
+  BACKFILL: 'Embeds notes that lack vectors of the current model.',
+  REEMBED: 'Fills a shadow index with another model, compares, and switches.',
+  STALENESS_SWEEP: 'Deprecates expired notes and puts those due for review into the queue.',
+  COMPACTION: 'Frees tombstones of the index and prunes logs.',
+  EVALUATION: 'Runs a golden set and reports recall, ranks and abstention.',
+  ERASURE: 'Removes texts for law or leaked secrets.',
+});
+
+const NOTE_ORDERS = [
+  'CREATED_DESC',
+  'CREATED_ASC',
+  'UPDATED_DESC',
+  'RISK_DESC',
+] as const satisfies readonly NoteOrder[];
+
+export const NoteOrderEnum = registerValues(
+  'NoteOrder',
+  'Order of a list of notes; ties go by id.',
+  NOTE_ORDERS,
+  {
+    CREATED_DESC: 'Newest first.',
+    CREATED_ASC: 'Oldest first.',
+    UPDATED_DESC: 'Last changed first.',
+    RISK_DESC: 'QUARANTINED first, then impact from HIGH to LOW, then oldest first.',
+  },
+);

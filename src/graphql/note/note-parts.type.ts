@@ -1,0 +1,50 @@
+import { Field, Int, ObjectType } from 'type-graphql';
+import type { Finding, Instant, NoteSource, OutcomeCounts } from '../../domain/note.js';
+import { DateTimeScalar } from '../date-time.scalar.js';
+
+@ObjectType('NoteSource', {
+  description: 'Provenance: who said it, with what tool, where.',
+  simpleResolvers: true,
+})
+export class NoteSourceType implements NoteSource {
+  @Field(() => String, { description: 'Such as `review`, `import`, `ticket` or `cli`.' })
+  readonly kind!: string;
+  @Field(() => String, { nullable: true, description: 'Who made the correction.' })
+  readonly author?: string | undefined;
+  @Field(() => String, {
+    nullable: true,
+    description: 'The tool whose output was corrected, or that sent it.',
+  })
+  readonly tool?: string | undefined;
+  @Field(() => String, { nullable: true, description: 'Where the discussion can be read.' })
+  readonly url?: string | undefined;
+  @Field(() => String, { nullable: true, description: "The original record's name in its system." })
+  readonly record?: string | undefined;
+  @Field(() => DateTimeScalar, { nullable: true, description: 'When the correction was made.' })
+  readonly at?: Instant | undefined;
+}
+
+@ObjectType('Finding', {
+  description: 'What screening, redaction or validation noticed.',
+  simpleResolvers: true,
+})
+export class FindingType implements Finding {
+  @Field(() => String, { description: 'Stable dotted id of the rule.' })
+  readonly rule!: string;
+  @Field(() => String, { description: 'The input field it concerns.' })
+  readonly field!: string;
+  @Field(() => String, { description: 'Why, in words for a reviewer.' })
+  readonly reason!: string;
+}
+
+@ObjectType('OutcomeCounts', { description: 'How a note did after it was retrieved.', simpleResolvers: true })
+export class OutcomeCountsType implements OutcomeCounts {
+  @Field(() => Int, { description: 'How often it was in an answer.' })
+  readonly retrieved!: number;
+  @Field(() => Int, { description: 'Verdicts HELPFUL.' })
+  readonly helpful!: number;
+  @Field(() => Int, { description: 'Verdicts HARMFUL.' })
+  readonly harmful!: number;
+  @Field(() => Int, { description: 'Verdicts IGNORED.' })
+  readonly ignored!: number;
+}

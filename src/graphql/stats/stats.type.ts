@@ -1,0 +1,70 @@
+import { Field, Float, Int, ObjectType } from 'type-graphql';
+import type { StatusCounts } from '../../ports/note-store.js';
+import type { Stats } from '../../ports/use-cases.js';
+
+@ObjectType('TaskTypeCount', { description: 'Notes of one task type by status.', simpleResolvers: true })
+export class TaskTypeCountType implements Omit<StatusCounts, 'namespace'> {
+  @Field(() => String, { description: 'The task type.' })
+  readonly taskType!: string;
+  @Field(() => Int, { description: 'Notes that are retrieved.' })
+  readonly active!: number;
+  @Field(() => Int, { description: 'Notes that wait for a reviewer.' })
+  readonly pending!: number;
+  @Field(() => Int, { description: 'Notes taken out of retrieval.' })
+  readonly deprecated!: number;
+  @Field(() => Int, { description: 'Notes held back by the screen.' })
+  readonly quarantined!: number;
+}
+
+/** The port counts a namespace and task type; the interface counts a task type over the namespaces in scope. */
+function sumByTaskType(counts: readonly StatusCounts[]): readonly TaskTypeCountType[] {
+  const sums = new Map<string, TaskTypeCountType>();
+  for (const { taskType, active, pending, deprecated, quarantined } of counts) {
+    const sum = sums.get(taskType);
+    sums.set(taskType, {
+      taskType,
+      active: (sum?.active ?? 0) + active,
+      pending: (sum?.pending ?? 0) + pending,
+      deprecated: (sum?.deprecated ?? 0) + deprecated,
+      quarantined: (sum?.quarantined ?? 0) + quarantined,
+    });
+  }
+  return [...sums.values()].sort((a, b) => (a.taskType < b.taskType ? -1 : 1));
+}
+
+@ObjectType('Stats', { description: 'What is stored and how the process does.', simpleResolvers: true })
+export class StatsType {
+  @Field(() => Int, { description: 'Notes of every status.' })
+  readonly notes: number;
+  @Field(() => [TaskTypeCountType], { description: 'By task type, in its order.' })
+  readonly byTaskType: readonly TaskTypeCountType[];
+  @Field(() => Int, { description: 'Vectors that the index holds.' })
+  readonly indexedVectors: number;
+  @Field(() => String, { description: 'Id of the embedding model.' })
+  readonly embeddingModel: string;
+  @Field(() => String, { nullable: true, description: 'Id of the reranker; none: not configured.' })
+  readonly rerankModel: string | undefined;
+  @Field(() => String, { description: "The store and its server's version." })
+  readonly store: string;
+  @Field(() => Float, {
+    nullable: true,
+    description: 'Share of query embeddings that came from the cache, 0…1; none before the first look-up.',
+  })
+  readonly cacheHitRate: number | undefined;
+  @Field(() => Int, { description: 'Texts that were longer than the model reads, since the start.' })
+  readonly truncatedTexts: number;
+  @Field(() => Float, { description: 'Seconds since the process started.' })
+  readonly uptimeSeconds: number;
+
+  constructor(stats: Stats) {
+    this.notes = stats.notes;
+    this.byTaskType = sumByTaskType(stats.byTaskType);
+    this.indexedVectors = stats.indexedVectors;
+    this.embeddingModel = stats.embeddingModel;
+    this.rerankModel = stats.rerankModel;
+    this.store = stats.store;
+    this.cacheHitRate = stats.cacheHitRate;
+    this.truncatedTexts = stats.truncatedTexts;
+    this.uptimeSeconds = stats.uptimeSeconds;
+  }
+}

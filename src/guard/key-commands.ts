@@ -1,0 +1,125 @@
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import { type Caller, ROLES, type Role } from '../domain/api-key.js';
+import { ErrataError } from '../domain/errors.js';
+import { checkNamespace } from '../domain/validate-correction.js';
+import type { Clock } from '../ports/clock.js';
+import type { AuditLog, KeyStore } from '../ports/note-store.js';
+import type { KeyCommands } from '../ports/use-cases.js';
+
+const NAME = /^[a-z0-9][a-z0-9._@-]{0,63}$/iu;
+const PREFIX = 'errata_';
+/** 256 random bits: as long as the hash, so that a plain SHA-256 is as good as a slow one. */
+const KEY_BYTES = 32;
+/** A key that a person chose has less entropy; below this length it is refused. */
+const MIN_KEY_LENGTH = 24;
+
+export interface KeyCommandDeps {
+  readonly keys: KeyStore;
+  readonly audit: AuditLog;
+  readonly clock: Clock;
+}
+
+/** SHA-256 of a key as lower-case hex: what is stored and looked up, so that neither holds the key. */
+export function hashKey(key: string): string {
+  return createHash('sha256').update(key).digest('hex');
+}
+
+export function createKeyCommands(deps: KeyCommandDeps): KeyCommands {
+  const { keys, audit, clock } = deps;
+  const record = (caller: Caller, action: string, name: string) =>
+    audit.append({
+      id: randomUUID(),
+      at: clock.now(),
+      actor: caller.name,
+      action,
+      changes: [`key: ${name}`],
+    });
+  return {
+    async create(caller, name, roles, namespaces) {
+      const key = PREFIX + randomBytes(KEY_BYTES).toString('base64url');
+      await storeKey(deps, key, name, checkRoles(roles), namespaces);
+      await record(caller, 'key-created', name);
+      return key;
+    },
+    async revoke(caller, name) {
+      const revoked = await keys.revoke(name, clock.now());
+      if (revoked) await record(caller, 'key-revoked', name);
+      return revoked;
+    },
+    async list() {
+      return (await keys.list()).map(({ keyHash: _hash, ...shown }) => shown);
+    },
+    async authenticate(key) {
+      const found = await keys.findByHash(hashKey(key));
+      return found && { name: found.name, roles: found.roles, namespaces: found.namespaces };
+    },
+  };
+}
+
+/**
+ * Makes sure that there is an admin key: stores the given one, or makes one where no key exists at all.
+ * Returns the key where this call made it. Errors: `INVALID_CONFIG` for a given key under 24 characters.
+ */
+export async function ensureAdminKey(
+  deps: KeyCommandDeps,
+  given: string | undefined,
+): Promise<string | undefined> {
+  const { keys } = deps;
+  if (given !== undefined) {
+    if (given.length < MIN_KEY_LENGTH) {
+      throw new ErrataError(
+        'INVALID_CONFIG',
+        `Expected at least ${MIN_KEY_LENGTH} characters for the admin key, received ${given.length}`,
+      );
+    }
+    if ((await keys.findByHash(hashKey(given))) === undefined) {
+      await keys.revoke('admin', deps.clock.now());
+      await storeKey(deps, given, 'admin', ['admin'], undefined);
+    }
+    return undefined;
+  }
+  if ((await keys.list()).some(({ revokedAt, roles }) => revokedAt === undefined && roles.includes('admin')))
+    return undefined;
+  const key = PREFIX + randomBytes(KEY_BYTES).toString('base64url');
+  await storeKey(deps, key, 'admin', ['admin'], undefined);
+  return key;
+}
+
+async function storeKey(
+  { keys, clock }: KeyCommandDeps,
+  key: string,
+  name: string,
+  roles: readonly Role[],
+  namespaces: readonly string[] | undefined,
+): Promise<void> {
+  if (typeof name !== 'string' || !NAME.test(name)) {
+    throw new ErrataError(
+      'INVALID_INPUT',
+      'Expected 1–64 letters, digits, ., _, @ or - for name, received another form',
+      {
+        details: { field: 'name' },
+      },
+    );
+  }
+  await keys.create({
+    name,
+    keyHash: hashKey(key),
+    roles,
+    namespaces: namespaces?.map(checkNamespace),
+    createdAt: clock.now(),
+  });
+}
+
+function checkRoles(roles: readonly string[]): readonly Role[] {
+  const known = ROLES.filter((role) => roles.includes(role));
+  if (known.length === 0 || known.length !== new Set(roles).size) {
+    throw new ErrataError(
+      'INVALID_INPUT',
+      `Expected one or more of ${ROLES.join(', ')} for roles, received others or none`,
+      {
+        details: { field: 'roles' },
+      },
+    );
+  }
+  return known;
+}

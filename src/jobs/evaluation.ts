@@ -1,0 +1,62 @@
+import type { Caller } from '../domain/api-key.js';
+import { ErrataError } from '../domain/errors.js';
+import { evaluate } from '../evaluation/evaluate.js';
+import { type GoldenSet, parseGoldenSet } from '../evaluation/golden-set.js';
+import type { Store } from '../ports/note-store.js';
+import type { RetrievalQueries } from '../ports/use-cases.js';
+import type { JobHandler } from './job-handler.js';
+
+const EVALUATOR: Caller = { name: 'job:EVALUATION', roles: ['reader'] };
+
+/** Name of the setting that holds a namespace's golden set, as JSONL. */
+export const goldenSetting = (namespace: string): string => `golden:${namespace}`;
+/** Name of the setting that holds a namespace's last report. */
+export const reportSetting = (namespace: string): string => `evaluation:${namespace}`;
+
+export interface EvaluationJobDeps {
+  readonly store: Store;
+  readonly retrieval: Pick<RetrievalQueries, 'retrieve'>;
+}
+
+/** Runs the namespace's saved golden set (by note id) through the read path and keeps the report as a setting. */
+export function evaluationHandler({ store, retrieval }: EvaluationJobDeps): JobHandler {
+  return async ({ job, checkpoint }) => {
+    const namespace = job.namespace ?? 'default';
+    const golden = await savedGoldenSet(store, namespace);
+    let pending: Promise<void> = Promise.resolve();
+    let failure: unknown;
+    const report = await evaluate({
+      retrieval: {
+        async retrieve(caller, request) {
+          await pending;
+          if (failure !== undefined) throw failure;
+          return retrieval.retrieve(caller, request);
+        },
+      },
+      caller: EVALUATOR,
+      namespace,
+      golden,
+      resolve: (key) => key,
+      onProgress: (done, total) => {
+        pending = checkpoint({ done, total }).catch((error: unknown) => {
+          failure = error;
+        });
+      },
+    });
+    await pending;
+    await store.settings.put(reportSetting(namespace), JSON.stringify(report));
+    const { recallAt3, mrr, abstentionRate } = report.all;
+    return `recall@3 ${recallAt3.toFixed(3)}, MRR ${mrr.toFixed(3)}, abstained ${abstentionRate.toFixed(3)} over ${report.all.queries} queries`;
+  };
+}
+
+async function savedGoldenSet(store: Store, namespace: string): Promise<GoldenSet> {
+  const jsonl = await store.settings.get(goldenSetting(namespace));
+  if (jsonl === undefined) {
+    throw new ErrataError(
+      'INVALID_INPUT',
+      `Expected a saved golden set for namespace ${namespace}, received none`,
+    );
+  }
+  return parseGoldenSet(jsonl, goldenSetting(namespace));
+}

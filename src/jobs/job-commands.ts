@@ -1,0 +1,93 @@
+import { randomUUID } from 'node:crypto';
+import { ErrataError } from '../domain/errors.js';
+import { JOB_KINDS, type Job } from '../domain/job.js';
+import { LIMITS } from '../domain/limits.js';
+import type { Clock } from '../ports/clock.js';
+import type { AuditLog, JobStore } from '../ports/note-store.js';
+import type { JobCommands } from '../ports/use-cases.js';
+import { checkCount } from '../retrieval/check-request.js';
+
+/** How often a watched job is read; another process may be the one that runs it. */
+const WATCH_MS = 200;
+
+export interface JobCommandsDeps {
+  readonly jobs: JobStore;
+  readonly audit: AuditLog;
+  readonly clock: Clock;
+  /** Tells the local runner that there is work. */
+  readonly ring: () => void;
+}
+
+/** Errors: `INVALID_INPUT` for an unknown kind, `JOB_NOT_FOUND`, `INVALID_TRANSITION` for cancelling what has ended. */
+export function createJobCommands(deps: JobCommandsDeps): JobCommands {
+  const { jobs, audit, clock } = deps;
+
+  async function find(id: string): Promise<Job> {
+    const job = await jobs.get(id);
+    if (job === undefined)
+      throw new ErrataError('JOB_NOT_FOUND', 'Expected the id of a job, received an unknown one');
+    return job;
+  }
+
+  async function record(caller: string, action: string, job: Job): Promise<void> {
+    await audit.append({
+      id: randomUUID(),
+      at: clock.now(),
+      actor: caller,
+      action,
+      reason: job.kind,
+      changes: [`job: ${job.id}`],
+    });
+  }
+
+  return {
+    async start(caller, kind, namespace, options) {
+      if (!JOB_KINDS.includes(kind)) {
+        throw new ErrataError(
+          'INVALID_INPUT',
+          `Expected one of ${JOB_KINDS.join(', ')} for kind, received another value`,
+        );
+      }
+      const job: Job = {
+        id: randomUUID(),
+        kind,
+        namespace,
+        options,
+        state: 'QUEUED',
+        done: 0,
+        createdAt: clock.now(),
+        cancelRequested: false,
+        fence: 0,
+      };
+      await jobs.put(job);
+      await record(caller.name, 'job-started', job);
+      deps.ring();
+      return job;
+    },
+    async cancel(caller, id) {
+      const job = await find(id);
+      if (!(await jobs.requestCancel(id, clock.now()))) {
+        throw new ErrataError(
+          'INVALID_TRANSITION',
+          `Expected a job that is queued or running, received ${job.state}`,
+        );
+      }
+      await record(caller.name, 'job-cancelled', job);
+      return find(id);
+    },
+    get: (id) => jobs.get(id),
+    list: (limit) => jobs.list(checkCount(limit, 'first', LIMITS.pageSize)),
+    async *progress(id) {
+      let last = '';
+      for (;;) {
+        const job = await find(id);
+        // The lease is renewed all the time; watchers want what a person would notice.
+        const shown = JSON.stringify([job.state, job.done, job.total, job.message]);
+        if (shown !== last) yield job;
+        last = shown;
+        if (job.finishedAt !== undefined) return;
+        await new Promise((resolve) => setTimeout(resolve, WATCH_MS));
+      }
+    },
+  };
+}

@@ -1,0 +1,37 @@
+import { extractIdentifiers } from '../domain/identifiers.js';
+import type { FeedbackNote } from '../domain/note.js';
+import { numbersOf } from './numerals.js';
+import { polarityAgrees } from './polarity.js';
+
+/**
+ * How two texts that lie close by cosine relate: `same` may be merged; `opposite` turns the other around and wants a
+ * reviewer; `different` speaks of another number, version, date or identifier, and is no duplicate at any cosine.
+ */
+export type Agreement = 'same' | 'opposite' | 'different';
+
+type Comparable = Pick<FeedbackNote, 'lesson' | 'correction'>;
+
+/**
+ * Compares lesson with lesson and correction with correction. Strict on purpose: a missed duplicate costs a line, a wrong
+ * merge loses a correction. Pure; linear.
+ */
+export function agree(a: Comparable, b: Comparable): Agreement {
+  const pairs = [
+    [a.lesson, b.lesson],
+    [a.correction, b.correction],
+  ] as const;
+  if (pairs.some(([left, right]) => !sameFacts(left, right))) {
+    return 'different';
+  }
+  return pairs.every(([left, right]) => polarityAgrees(left, right)) ? 'same' : 'opposite';
+}
+
+/** Numbers and identifiers must be the same sets: order and repetition are style. */
+function sameFacts(a: string, b: string): boolean {
+  return sameSet(numbersOf(a), numbersOf(b)) && sameSet(extractIdentifiers(a), extractIdentifiers(b));
+}
+
+function sameSet(a: Iterable<string>, b: Iterable<string>): boolean {
+  const [left, right] = [new Set(a), new Set(b)];
+  return left.size === right.size && [...left].every((value) => right.has(value));
+}

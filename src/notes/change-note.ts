@@ -1,0 +1,72 @@
+import type { Caller } from '../domain/api-key.js';
+import { ErrataError, isErrataError } from '../domain/errors.js';
+import type { FeedbackNote, NoteId, NoteVectors } from '../domain/note.js';
+import type { NoteWrite } from '../ports/note-store.js';
+import { auditDraft } from './audit-changes.js';
+import type { WriteContext } from './note-deps.js';
+
+/** What a change makes of a note. */
+export interface NoteChange {
+  /** Fields that differ; `updatedAt` is set here. */
+  readonly set: Partial<NoteWrite>;
+  readonly action: string;
+  readonly reason?: string | undefined;
+  readonly vectors?: NoteVectors | null | undefined;
+}
+
+export interface ChangeRequest {
+  readonly caller: Caller;
+  readonly namespace: string;
+  readonly id: NoteId;
+  /** Judges the note as it is now; undefined leaves it as it is. Called again after every lost race, so it must be pure. */
+  readonly change: (note: FeedbackNote) => NoteChange | undefined;
+}
+
+/**
+ * Reads, changes and writes a note by compare-and-set until it wins. Every lost attempt means that another writer won, so
+ * that the loop needs no waiting.
+ *
+ * Errors: `NOTE_NOT_FOUND`; `VERSION_CONFLICT` after `policy.attempts`; whatever `change` throws.
+ */
+export async function changeNote(context: WriteContext, request: ChangeRequest): Promise<FeedbackNote> {
+  const { store, clock, policy } = context;
+  const { caller, namespace, id, change } = request;
+  for (let attempt = 1; ; attempt += 1) {
+    const before = await store.notes.get(namespace, id);
+    if (before === undefined) {
+      throw noteNotFound(1);
+    }
+    const wanted = change(before);
+    if (wanted === undefined) {
+      return before;
+    }
+    const at = clock.now();
+    const note: NoteWrite = { ...withoutStoreFields(before), ...wanted.set, updatedAt: at };
+    try {
+      return await store.notes.update({
+        note,
+        expectedVersion: before.version,
+        vectors: wanted.vectors,
+        audit: auditDraft({ caller, at, action: wanted.action, reason: wanted.reason }, before, note),
+      });
+    } catch (error) {
+      if (!isErrataError(error, 'VERSION_CONFLICT') || attempt >= policy.attempts) {
+        throw error;
+      }
+    }
+  }
+}
+
+/** A note as it is handed to the store. */
+export function withoutStoreFields(note: FeedbackNote): NoteWrite {
+  const { version: _version, embeddingModel: _embeddingModel, ...rest } = note;
+  return rest;
+}
+
+export function noteNotFound(missing: number): ErrataError {
+  return new ErrataError(
+    'NOTE_NOT_FOUND',
+    `Expected every note id to exist in the namespace, received ${missing} that ${missing === 1 ? 'does' : 'do'} not`,
+    { details: { missing } },
+  );
+}

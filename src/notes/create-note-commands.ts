@@ -1,0 +1,76 @@
+import { ErrataError } from '../domain/errors.js';
+import { silentLogger } from '../ports/logger.js';
+import type { NoteCommands, SubmitResult } from '../ports/use-cases.js';
+import { deprecateNotes, restoreNotes } from './deprecate-restore.js';
+import { createNoteEmbedder } from './embed-notes.js';
+import { eraseNote } from './erase-note.js';
+import { KeyedMutex } from './keyed-mutex.js';
+import { DEFAULT_WRITE_POLICY, type NoteCommandDeps, type WriteContext } from './note-deps.js';
+import type { PreparedCorrection } from './prepare-correction.js';
+import { recordOutcome } from './record-outcome.js';
+import { reviewNote } from './review-note.js';
+import { judgeInputs, refusal, storeCorrections } from './submit-batch.js';
+
+/**
+ * The write path. Submissions of one (namespace, task type) are judged one after another within this process, so that of
+ * two near duplicates the second sees the first. Across processes the index is brought up to the store right before the
+ * look-up; what another process writes in the few milliseconds between look-up and insert is not seen, and two notes that
+ * say the same can then stand side by side. Identical corrections never do: their id is one.
+ */
+export function createNoteCommands(deps: NoteCommandDeps): NoteCommands {
+  const context: WriteContext = {
+    ...deps,
+    policy: { ...DEFAULT_WRITE_POLICY, ...deps.policy },
+    logger: deps.logger ?? silentLogger,
+    locks: new KeyedMutex(),
+  };
+  const embed = createNoteEmbedder(deps.embedder);
+  const logged = (result: SubmitResult): SubmitResult => {
+    const note = result.note ?? result.duplicateOf;
+    context.logger.debug(
+      {
+        outcome: result.outcome,
+        noteId: note?.id,
+        namespace: note?.namespace,
+        rules: result.findings.map(({ rule }) => rule),
+      },
+      'correction submitted',
+    );
+    return result;
+  };
+  return {
+    async submit(caller, input) {
+      const [judged] = judgeInputs(context, caller, [input]);
+      if (judged === undefined || judged instanceof ErrataError) {
+        throw judged ?? new TypeError('Expected one judged input, received none');
+      }
+      const [result] = await storeCorrections(context, embed, caller, [judged]);
+      if (result === undefined) {
+        throw new TypeError('Expected one result a correction, received none');
+      }
+      return logged(result);
+    },
+    async submitMany(caller, inputs) {
+      const judged = judgeInputs(context, caller, inputs);
+      const valid = judged.filter((entry): entry is PreparedCorrection => !(entry instanceof ErrataError));
+      const stored = (await storeCorrections(context, embed, caller, valid)).values();
+      return judged.map((entry) => {
+        if (entry instanceof ErrataError) {
+          return logged(refusal(entry));
+        }
+        const next = stored.next();
+        if (next.done === true) {
+          throw new TypeError('Expected one result a correction, received fewer');
+        }
+        return logged(next.value);
+      });
+    },
+    review: (caller, input) => reviewNote(context, embed, caller, input),
+    deprecate: (caller, namespace, ids, reason) =>
+      deprecateNotes(context, { caller, namespace, ids, reason }),
+    restore: (caller, namespace, ids, reason) => restoreNotes(context, { caller, namespace, ids, reason }),
+    recordOutcome: (caller, receiptId, noteId, verdict, comment) =>
+      recordOutcome(context, { caller, receiptId, noteId, verdict, comment }),
+    erase: (caller, namespace, id, reason) => eraseNote(context, caller, namespace, id, reason),
+  };
+}

@@ -1,0 +1,172 @@
+import type { Caller } from '../domain/api-key.js';
+import { isNoteId } from '../domain/content-hash.js';
+import { ErrataError } from '../domain/errors.js';
+import { isErased, restoredStatus, transition } from '../domain/lifecycle.js';
+import { LIMITS } from '../domain/limits.js';
+import { type FeedbackNote, NOTE_STATUSES, type NoteId, type NoteStatus } from '../domain/note.js';
+import { checkNamespace } from '../domain/validate-correction.js';
+import { changeNote, noteNotFound } from './change-note.js';
+import { checkGrant } from './check-grant.js';
+import { cleanReason } from './clean-reason.js';
+import type { WriteContext } from './note-deps.js';
+
+/** Which notes, and why. */
+export interface BulkRequest {
+  readonly caller: Caller;
+  readonly namespace: string;
+  readonly ids: readonly NoteId[];
+  readonly reason: string;
+}
+
+/**
+ * Takes notes out of service, whatever their status; deprecated ones stay as they are, without a new version. When it
+ * resolves, the store says DEPRECATED, which every read asks, and this process's index has dropped them.
+ *
+ * Errors: `NOTE_NOT_FOUND` naming how many are missing, before anything is written; `INVALID_INPUT`, `INVALID_TEXT`,
+ * `INPUT_TOO_LARGE`, `FORBIDDEN`.
+ */
+export async function deprecateNotes(
+  context: WriteContext,
+  request: BulkRequest,
+): Promise<readonly FeedbackNote[]> {
+  const { caller, namespace, ids, reason } = checkBulk(request);
+  await requireAll(context, namespace, ids);
+  const notes: FeedbackNote[] = [];
+  for (const id of ids) {
+    notes.push(
+      await changeNote(context, {
+        caller,
+        namespace,
+        id,
+        change: (before) =>
+          before.status === 'DEPRECATED'
+            ? undefined
+            : { set: { status: transition(before.status, 'deprecate') }, action: 'deprecated', reason },
+      }),
+    );
+  }
+  await context.catchUp();
+  return notes;
+}
+
+/**
+ * Undoes the last deprecation: a note that was active is active again; one that was never approved goes back to waiting
+ * for a reviewer (PENDING or QUARANTINED). A restored note is no longer superseded, and the note that superseded it no
+ * longer says so: restoring is the word that both may stand. Active notes stay as they are.
+ *
+ * Errors: as `deprecateNotes`; `INVALID_TRANSITION` for erased, pending and quarantined notes, before anything is written.
+ */
+export async function restoreNotes(
+  context: WriteContext,
+  request: BulkRequest,
+): Promise<readonly FeedbackNote[]> {
+  const { caller, namespace, ids, reason } = checkBulk(request);
+  for (const note of await requireAll(context, namespace, ids)) {
+    checkRestorable(note);
+  }
+  const notes: FeedbackNote[] = [];
+  for (const id of ids) {
+    notes.push(await restoreOne(context, { caller, namespace, id, reason }));
+  }
+  await context.catchUp();
+  return notes;
+}
+
+async function restoreOne(
+  context: WriteContext,
+  { caller, namespace, id, reason }: { caller: Caller; namespace: string; id: NoteId; reason: string },
+): Promise<FeedbackNote> {
+  const before = await context.store.notes.get(namespace, id);
+  if (before?.status === 'DEPRECATED' && before.supersededBy !== undefined) {
+    await releaseFrom(context, { caller, namespace, id: before.supersededBy, reason }, id);
+  }
+  const status = restoredStatus(await statusBeforeDeprecation(context, namespace, id));
+  return changeNote(context, {
+    caller,
+    namespace,
+    id,
+    change: (note) => {
+      checkRestorable(note);
+      return note.status === 'ACTIVE'
+        ? undefined
+        : { set: { status, supersededBy: undefined }, action: 'restored', reason };
+    },
+  });
+}
+
+/** Takes `restored` out of the superseding note's list; a note that is gone has nothing to release. */
+async function releaseFrom(
+  context: WriteContext,
+  { caller, namespace, id, reason }: { caller: Caller; namespace: string; id: NoteId; reason: string },
+  restored: NoteId,
+): Promise<void> {
+  if ((await context.store.notes.get(namespace, id)) === undefined) {
+    return;
+  }
+  await changeNote(context, {
+    caller,
+    namespace,
+    id,
+    change: ({ supersedes }) =>
+      supersedes.includes(restored)
+        ? { set: { supersedes: supersedes.filter((other) => other !== restored) }, action: 'updated', reason }
+        : undefined,
+  });
+}
+
+/** The status that the newest `status: X → DEPRECATED` line of the note's history names; none: unknown. */
+async function statusBeforeDeprecation(
+  { store }: WriteContext,
+  namespace: string,
+  id: NoteId,
+): Promise<NoteStatus | undefined> {
+  const page = await store.audit.list([namespace], { noteId: id }, { limit: LIMITS.pageSize });
+  for (const { changes } of page.items) {
+    for (const change of changes) {
+      const from = /^status: (\w+) → DEPRECATED$/u.exec(change)?.[1];
+      if (from !== undefined) {
+        return NOTE_STATUSES.find((status) => status === from);
+      }
+    }
+  }
+  return undefined;
+}
+
+function checkRestorable(note: FeedbackNote): void {
+  transition(note.status, 'restore');
+  if (isErased(note)) {
+    throw new ErrataError(
+      'INVALID_TRANSITION',
+      'Expected a note with text for restore, received an erased one',
+    );
+  }
+}
+
+function checkBulk(request: BulkRequest): BulkRequest {
+  const { caller, ids } = request;
+  const namespace = checkNamespace(request.namespace);
+  checkGrant(caller, namespace);
+  const reason = cleanReason(request.reason);
+  if (!Array.isArray(ids) || ids.length === 0) {
+    throw new ErrataError('INVALID_INPUT', 'Expected at least one note id for ids, received none');
+  }
+  if (ids.length > LIMITS.batchSize) {
+    throw new ErrataError(
+      'INPUT_TOO_LARGE',
+      `Expected at most ${LIMITS.batchSize} ids, received ${ids.length}`,
+    );
+  }
+  return { caller, namespace, ids: [...new Set(ids)], reason };
+}
+
+async function requireAll(
+  { store }: WriteContext,
+  namespace: string,
+  ids: readonly NoteId[],
+): Promise<readonly FeedbackNote[]> {
+  const notes = await store.notes.getMany(namespace, ids.filter(isNoteId));
+  if (notes.length < ids.length) {
+    throw noteNotFound(ids.length - notes.length);
+  }
+  return notes;
+}

@@ -1,0 +1,75 @@
+import type { Caller } from '../domain/api-key.js';
+import type { Finding, Instant, MergeCandidate, NoteStatus } from '../domain/note.js';
+import { NO_OUTCOMES } from '../domain/note.js';
+import type { NoteInsert, NoteWrite } from '../ports/note-store.js';
+import type { SubmitOutcome } from '../ports/use-cases.js';
+import { auditDraft } from './audit-changes.js';
+import type { EmbeddedNote } from './embed-notes.js';
+import type { PreparedCorrection } from './prepare-correction.js';
+
+export interface DraftContext {
+  readonly caller: Caller;
+  readonly at: Instant;
+  readonly embedded: EmbeddedNote;
+  readonly mergeCandidate?: MergeCandidate | undefined;
+}
+
+/** A new note as it will be inserted, and the outcome that its submitter is told if the insert wins. */
+export interface NoteDraft {
+  readonly insert: NoteInsert;
+  readonly outcome: SubmitOutcome;
+}
+
+/** What keeps a new note from going live, worst first. */
+function firstStatus(
+  prepared: PreparedCorrection,
+  mergeCandidate: MergeCandidate | undefined,
+): { readonly status: NoteStatus; readonly outcome: SubmitOutcome } {
+  if (prepared.quarantined) {
+    return { status: 'QUARANTINED', outcome: 'QUARANTINED' };
+  }
+  if (mergeCandidate !== undefined) {
+    return { status: 'PENDING', outcome: 'MERGE_PROPOSED' };
+  }
+  return prepared.impact === 'HIGH'
+    ? { status: 'PENDING', outcome: 'NEEDS_REVIEW' }
+    : { status: 'ACTIVE', outcome: 'CREATED' };
+}
+
+/** Makes the note of a prepared correction that the store does not hold yet. Pure. */
+export function draftNote(prepared: PreparedCorrection, context: DraftContext): NoteDraft {
+  const { caller, at, embedded, mergeCandidate } = context;
+  const { status, outcome } = firstStatus(prepared, mergeCandidate);
+  const truncated: readonly Finding[] = embedded.lessonTruncated
+    ? [
+        {
+          rule: 'embedding.truncated',
+          field: 'lesson',
+          reason: 'The embedding model reads only the beginning of this lesson',
+        },
+      ]
+    : [];
+  const note: NoteWrite = {
+    id: prepared.id,
+    namespace: prepared.namespace,
+    taskType: prepared.taskType,
+    wrongAnswer: prepared.wrongAnswer,
+    correction: prepared.correction,
+    lesson: prepared.lesson,
+    attributes: prepared.attributes,
+    impact: prepared.impact ?? 'NORMAL',
+    status,
+    sources: [prepared.source],
+    supportCount: 1,
+    findings: [...prepared.findings, ...truncated],
+    createdAt: prepared.createdAt ?? at,
+    updatedAt: at,
+    expiresAt: prepared.expiresAt,
+    reviewAfter: prepared.reviewAfter,
+    supersedes: [],
+    mergeCandidate,
+    outcomes: NO_OUTCOMES,
+  };
+  const audit = auditDraft({ caller, at, action: 'created' }, undefined, note);
+  return { insert: { note, vectors: embedded.vectors, audit }, outcome };
+}

@@ -1,0 +1,104 @@
+import type { Caller } from '../domain/api-key.js';
+import { isErased } from '../domain/lifecycle.js';
+import { type Attributes, type FeedbackNote, type Finding, IMPACTS, type NoteId } from '../domain/note.js';
+import type { NoteWrite } from '../ports/note-store.js';
+import type { SubmitResult } from '../ports/use-cases.js';
+import { changeNote } from './change-note.js';
+import type { WriteContext } from './note-deps.js';
+import type { PreparedCorrection } from './prepare-correction.js';
+import { joinSources } from './sources.js';
+
+const finding = (rule: string, field: string, reason: string): Finding => ({ rule, field, reason });
+
+/**
+ * The same correction again: what it brings that is new (attributes, expiry, review date, a source, a higher impact) goes
+ * into the stored note; when it brings nothing, no version is made. Status never changes here. Impact never falls: an edge
+ * that fills in NORMAL must not undo a reviewer's HIGH.
+ *
+ * Errors: `VERSION_CONFLICT` after the policy's attempts, store errors.
+ */
+export async function mergeResubmission(
+  context: WriteContext,
+  caller: Caller,
+  prepared: PreparedCorrection,
+): Promise<SubmitResult> {
+  const note = await changeNote(context, {
+    caller,
+    namespace: prepared.namespace,
+    id: prepared.id,
+    change: (before) => {
+      const set = isErased(before) ? {} : resubmissionChanges(before, prepared);
+      return Object.keys(set).length === 0 ? undefined : { set, action: 'updated' };
+    },
+  });
+  return { outcome: 'UPDATED', note, findings: [...prepared.findings, ...stateFindings(note)] };
+}
+
+/** A near duplicate's source goes to the note that says the same; its own text is not stored. */
+export async function addSupport(
+  context: WriteContext,
+  caller: Caller,
+  prepared: PreparedCorrection,
+  target: { readonly noteId: NoteId; readonly similarity: number },
+): Promise<SubmitResult> {
+  let dropped = 0;
+  const duplicateOf = await changeNote(context, {
+    caller,
+    namespace: prepared.namespace,
+    id: target.noteId,
+    change: (before) => {
+      const joined = joinSources(before.sources, [prepared.source]);
+      dropped = joined.dropped;
+      return joined.sources === before.sources
+        ? undefined
+        : {
+            set: { sources: joined.sources, supportCount: joined.sources.length },
+            action: 'support-added',
+          };
+    },
+  });
+  const full =
+    dropped > 0 ? [finding('limits.sources', 'source', 'The note holds as many sources as it may')] : [];
+  return {
+    outcome: 'DUPLICATE',
+    duplicateOf,
+    similarity: target.similarity,
+    findings: [...prepared.findings, ...full],
+  };
+}
+
+function resubmissionChanges(before: FeedbackNote, prepared: PreparedCorrection): Partial<NoteWrite> {
+  const { sources } = joinSources(before.sources, [prepared.source]);
+  const { attributes, impact, expiresAt, reviewAfter } = prepared;
+  const higher = impact !== undefined && IMPACTS.indexOf(impact) > IMPACTS.indexOf(before.impact);
+  const given = Object.keys(attributes).length > 0;
+  return {
+    ...(sources === before.sources ? {} : { sources, supportCount: sources.length }),
+    ...(given && !sameAttributes(before.attributes, attributes) ? { attributes } : {}),
+    ...(higher ? { impact } : {}),
+    ...(expiresAt === undefined || expiresAt === before.expiresAt ? {} : { expiresAt }),
+    ...(reviewAfter === undefined || reviewAfter === before.reviewAfter ? {} : { reviewAfter }),
+  };
+}
+
+function stateFindings(note: FeedbackNote): readonly Finding[] {
+  if (isErased(note)) {
+    return [finding('lifecycle.erased-resubmitted', 'status', 'This correction was erased; it stays so')];
+  }
+  return note.status === 'DEPRECATED'
+    ? [
+        finding(
+          'lifecycle.deprecated-resubmitted',
+          'status',
+          'This correction is deprecated; submitting it again does not bring it back, restoring it does',
+        ),
+      ]
+    : [];
+}
+
+function sameAttributes(a: Attributes, b: Attributes): boolean {
+  const keys = Object.keys(a);
+  return (
+    keys.length === Object.keys(b).length && keys.every((key) => Object.hasOwn(b, key) && a[key] === b[key])
+  );
+}

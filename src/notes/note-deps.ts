@@ -1,0 +1,45 @@
+import type { Clock } from '../ports/clock.js';
+import type { Embedder } from '../ports/embedder.js';
+import type { Logger } from '../ports/logger.js';
+import type { Store } from '../ports/note-store.js';
+import type { VectorIndex } from '../ports/vector-index.js';
+import type { KeyedMutex } from './keyed-mutex.js';
+
+/** Operating points of the write path. */
+export interface WritePolicy {
+  /** Cosine of two lessons from which they are looked at as duplicates. */
+  readonly duplicateSimilarity: number;
+  /** How many neighbours are looked at: more than a handful of near-identical active lessons would be a fault itself. */
+  readonly neighbours: number;
+  /** Notes that are embedded, judged and written together: 128 make one embedder call of 256 texts. */
+  readonly chunkSize: number;
+  /** Compare-and-set attempts before `VERSION_CONFLICT` goes to the caller. Each lost one means that someone else won. */
+  readonly attempts: number;
+}
+
+/** Similarity: issue 3 of the project names 0.92. */
+export const DEFAULT_WRITE_POLICY: WritePolicy = {
+  duplicateSimilarity: 0.92,
+  neighbours: 16,
+  chunkSize: 128,
+  attempts: 64,
+};
+
+export interface NoteCommandDeps {
+  readonly store: Store;
+  readonly embedder: Embedder;
+  readonly vectorIndex: VectorIndex;
+  readonly clock: Clock;
+  /** Brings this process's indexes up to the store's newest revision. */
+  readonly catchUp: () => Promise<void>;
+  readonly policy?: Partial<WritePolicy> | undefined;
+  readonly logger?: Logger | undefined;
+}
+
+/** What every use case of the write path works with. */
+export interface WriteContext extends Omit<NoteCommandDeps, 'policy' | 'logger'> {
+  readonly policy: WritePolicy;
+  readonly logger: Logger;
+  /** One writer at a time a (namespace, task type), in this process. */
+  readonly locks: KeyedMutex;
+}

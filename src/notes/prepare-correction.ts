@@ -1,0 +1,85 @@
+import type { Caller } from '../domain/api-key.js';
+import { canonicalBlock, canonicalLine } from '../domain/canonical.js';
+import { noteId } from '../domain/content-hash.js';
+import type { Attributes, Finding, Instant, NoteId, NoteSource } from '../domain/note.js';
+import { type ValidCorrection, validateCorrection } from '../domain/validate-correction.js';
+import { createRedactor, type Redactor } from '../guard/redact-secrets.js';
+import { screenInjection } from '../guard/screen-injection.js';
+import { findSeveralLessons } from './several-lessons.js';
+import { defaultSource } from './sources.js';
+
+/** A correction that has passed validation, redaction and screening: nothing in it is secret or unclean. */
+export interface PreparedCorrection
+  extends Pick<
+    ValidCorrection,
+    | 'namespace'
+    | 'taskType'
+    | 'wrongAnswer'
+    | 'correction'
+    | 'lesson'
+    | 'attributes'
+    | 'impact'
+    | 'createdAt'
+    | 'expiresAt'
+    | 'reviewAfter'
+  > {
+  readonly id: NoteId;
+  readonly source: NoteSource;
+  readonly quarantined: boolean;
+  readonly findings: readonly Finding[];
+}
+
+/**
+ * Everything that happens to a correction before the store is asked. The order is fixed: cleaning first, so that no
+ * invisible character shields a secret; redaction before the hash, so that an id never depends on a secret; screening on
+ * the raw text for what cleaning removed and on the clean text for the rest. Pure; linear in the texts' lengths.
+ *
+ * Errors: `INVALID_INPUT`, `INVALID_TEXT`, `INPUT_TOO_LARGE`.
+ */
+export function prepareCorrection(caller: Caller, input: unknown, now: Instant): PreparedCorrection {
+  const valid = validateCorrection(input, now);
+  const redactor = createRedactor();
+  const wrongAnswer = canonicalBlock(redactor.redact(valid.wrongAnswer, 'wrongAnswer'));
+  const correction = canonicalBlock(redactor.redact(valid.correction, 'correction'));
+  const lessonBlock = redactor.redact(valid.lesson, 'lesson');
+  const lesson = canonicalLine(lessonBlock);
+  const attributes = redactAttributes(valid.attributes, redactor);
+  const source = valid.source === undefined ? defaultSource(caller) : redactSource(valid.source, redactor);
+  const screen = screenInjection([
+    { name: 'wrongAnswer', raw: valid.raw.wrongAnswer, text: wrongAnswer },
+    { name: 'correction', raw: valid.raw.correction, text: correction },
+    { name: 'lesson', raw: valid.raw.lesson, text: lessonBlock },
+    ...Object.entries(attributes).map(([key, value]) => ({ name: `attributes.${key}`, raw: value })),
+  ]);
+  const { namespace, taskType, impact, createdAt, expiresAt, reviewAfter } = valid;
+  return {
+    id: noteId({ namespace, taskType, wrongAnswer, correction, lesson }),
+    namespace,
+    taskType,
+    wrongAnswer,
+    correction,
+    lesson,
+    attributes,
+    impact,
+    createdAt,
+    expiresAt,
+    reviewAfter,
+    source,
+    quarantined: screen.verdict === 'quarantine',
+    findings: [...redactor.findings(), ...findSeveralLessons(lessonBlock), ...screen.findings],
+  };
+}
+
+function redactAttributes(attributes: Attributes, redactor: Redactor): Attributes {
+  return Object.fromEntries(
+    Object.entries(attributes).map(([key, value]) => [key, redactor.redact(value, `attributes.${key}`)]),
+  );
+}
+
+function redactSource(source: NoteSource, redactor: Redactor): NoteSource {
+  const redacted = Object.entries(source).map(([field, value]) => [
+    field,
+    typeof value === 'string' && field !== 'at' ? redactor.redact(value, `source.${field}`) : value,
+  ]);
+  return Object.fromEntries(redacted) as NoteSource;
+}

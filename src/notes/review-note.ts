@@ -1,0 +1,172 @@
+import type { Caller } from '../domain/api-key.js';
+import { ErrataError } from '../domain/errors.js';
+import { isErased, type LifecycleEvent, transition } from '../domain/lifecycle.js';
+import type { FeedbackNote, NoteId } from '../domain/note.js';
+import { checkNamespace } from '../domain/validate-correction.js';
+import {
+  type CorrectionInput,
+  REVIEW_DECISIONS,
+  type ReviewDecision,
+  type ReviewInput,
+} from '../ports/use-cases.js';
+import { approveEdited } from './approve-edited.js';
+import { changeNote, type NoteChange, noteNotFound } from './change-note.js';
+import { checkGrant } from './check-grant.js';
+import { cleanComment } from './clean-reason.js';
+import type { NoteEmbedder } from './embed-notes.js';
+import type { WriteContext } from './note-deps.js';
+import { joinSources } from './sources.js';
+
+const EVENTS: Readonly<Record<ReviewDecision, LifecycleEvent>> = {
+  APPROVE: 'approve',
+  REJECT: 'reject',
+  MERGE: 'merge',
+  KEEP_BOTH: 'keep-both',
+  REPLACE: 'replace',
+};
+const ACTIONS: Readonly<Record<ReviewDecision, string>> = {
+  APPROVE: 'approved',
+  REJECT: 'rejected',
+  MERGE: 'merged',
+  KEEP_BOTH: 'kept',
+  REPLACE: 'replaced',
+};
+
+interface Review {
+  readonly caller: Caller;
+  readonly namespace: string;
+  readonly id: NoteId;
+  readonly decision: ReviewDecision;
+  readonly reason?: string | undefined;
+}
+
+/**
+ * A reviewer's decision on a waiting note. APPROVE and REJECT take pending and quarantined notes; MERGE, KEEP_BOTH and
+ * REPLACE pending ones that name a merge candidate. Gives the note that now stands for the correction: the reviewed one,
+ * for MERGE the candidate's new version, for an edit the new note.
+ *
+ * Where two notes change, the write that can be repeated comes first, so that a crash in between leaves the reviewed note
+ * waiting and the same decision completes it.
+ *
+ * Errors: `NOTE_NOT_FOUND`, `INVALID_TRANSITION`, `INVALID_INPUT`, validation errors of an edit, `FORBIDDEN`.
+ */
+export async function reviewNote(
+  context: WriteContext,
+  embed: NoteEmbedder,
+  caller: Caller,
+  input: ReviewInput,
+): Promise<FeedbackNote> {
+  const review = checkReview(caller, input);
+  const before = await context.store.notes.get(review.namespace, review.id);
+  if (before === undefined) {
+    throw noteNotFound(1);
+  }
+  transition(before.status, EVENTS[review.decision]);
+  const note = hasEdit(input)
+    ? await approveEdited(context, embed, { ...review, edit: input.edit, before })
+    : await decide(context, review, before);
+  await context.catchUp();
+  return note;
+}
+
+async function decide(context: WriteContext, review: Review, before: FeedbackNote): Promise<FeedbackNote> {
+  const { caller, namespace, decision, reason, id } = review;
+  const candidate =
+    decision === 'MERGE' || decision === 'REPLACE' || decision === 'KEEP_BOTH'
+      ? await requireCandidate(context, before)
+      : undefined;
+  if (decision === 'MERGE' && candidate !== undefined) {
+    await changeNote(context, {
+      caller,
+      namespace,
+      id: candidate.id,
+      change: (note) => addSources(note, before, reason),
+    });
+  }
+  if (decision === 'REPLACE' && candidate !== undefined) {
+    await changeNote(context, {
+      caller,
+      namespace,
+      id: candidate.id,
+      change: (note) =>
+        note.status === 'DEPRECATED' && note.supersededBy === id
+          ? undefined
+          : {
+              set: { status: transition(note.status, 'supersede'), supersededBy: id },
+              action: 'replaced',
+              reason,
+            },
+    });
+  }
+  return changeNote(context, {
+    caller,
+    namespace,
+    id,
+    change: (note) => decisionChange(note, review, candidate?.id),
+  });
+}
+
+function decisionChange(note: FeedbackNote, review: Review, candidateId: NoteId | undefined): NoteChange {
+  const { decision, reason } = review;
+  const status = transition(note.status, EVENTS[decision]);
+  const base = { action: ACTIONS[decision], reason };
+  if (decision === 'MERGE') {
+    return { ...base, set: { status, supersededBy: candidateId } };
+  }
+  if (decision === 'REPLACE' && candidateId !== undefined) {
+    const supersedes = [...new Set([...note.supersedes, candidateId])];
+    return { ...base, set: { status, supersedes, mergeCandidate: undefined } };
+  }
+  return { ...base, set: decision === 'REJECT' ? { status } : { status, mergeCandidate: undefined } };
+}
+
+function addSources(
+  note: FeedbackNote,
+  merged: FeedbackNote,
+  reason: string | undefined,
+): NoteChange | undefined {
+  if (note.status !== 'ACTIVE') {
+    throw new ErrataError(
+      'INVALID_TRANSITION',
+      `Expected an active merge candidate, received ${note.status}`,
+    );
+  }
+  const { sources } = joinSources(note.sources, merged.sources);
+  return sources === note.sources
+    ? undefined
+    : { set: { sources, supportCount: sources.length }, action: 'support-added', reason };
+}
+
+async function requireCandidate({ store }: WriteContext, note: FeedbackNote): Promise<FeedbackNote> {
+  const id = note.mergeCandidate?.noteId;
+  const candidate = id === undefined ? undefined : await store.notes.get(note.namespace, id);
+  if (candidate === undefined || isErased(candidate)) {
+    throw new ErrataError(
+      'INVALID_TRANSITION',
+      'Expected a note with a merge candidate, received one without',
+    );
+  }
+  return candidate;
+}
+
+/** Edges hand on null for what was left out. */
+function hasEdit(input: ReviewInput): input is ReviewInput & { readonly edit: CorrectionInput } {
+  return input.edit !== undefined && input.edit !== null;
+}
+
+function checkReview(caller: Caller, input: ReviewInput): Review {
+  const decision = REVIEW_DECISIONS.find((known) => known === input.decision);
+  if (decision === undefined) {
+    throw new ErrataError(
+      'INVALID_INPUT',
+      `Expected ${REVIEW_DECISIONS.join(', ')} for decision, received another value`,
+    );
+  }
+  if (hasEdit(input) && decision !== 'APPROVE') {
+    throw new ErrataError('INVALID_INPUT', `Expected decision APPROVE for an edit, received ${decision}`);
+  }
+  const namespace = checkNamespace(input.namespace);
+  checkGrant(caller, namespace);
+  const reason = cleanComment(input.comment);
+  return { caller, namespace, id: input.id, decision, reason };
+}

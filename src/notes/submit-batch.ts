@@ -1,0 +1,201 @@
+import type { Caller } from '../domain/api-key.js';
+import { ErrataError } from '../domain/errors.js';
+import { LIMITS } from '../domain/limits.js';
+import type { FeedbackNote, MergeCandidate, NoteId } from '../domain/note.js';
+import type { NoteInsert } from '../ports/note-store.js';
+import type { CorrectionInput, SubmitOutcome, SubmitResult } from '../ports/use-cases.js';
+import { checkGrant } from './check-grant.js';
+import { draftNote } from './draft-note.js';
+import type { EmbeddedNote, NoteEmbedder } from './embed-notes.js';
+import { findNearDuplicate, type NewLesson } from './find-near-duplicate.js';
+import { addSupport, mergeResubmission } from './merge-resubmission.js';
+import type { WriteContext } from './note-deps.js';
+import { type PreparedCorrection, prepareCorrection } from './prepare-correction.js';
+
+/** What will be done with one correction, decided before anything of its chunk is written. */
+type Plan =
+  | { readonly kind: 'insert'; readonly insert: NoteInsert; readonly outcome: SubmitOutcome }
+  | { readonly kind: 'merge' }
+  | { readonly kind: 'support'; readonly target: { readonly noteId: NoteId; readonly similarity: number } };
+
+/** A correction that passed validation, or the error that refused it. */
+export type Judged = PreparedCorrection | ErrataError;
+
+/**
+ * Validates, redacts and screens; never stores. Every entry is judged on its own.
+ * Errors: `INVALID_INPUT` and `INPUT_TOO_LARGE` for the list itself; an entry's errors are returned in its place.
+ */
+export function judgeInputs(
+  context: WriteContext,
+  caller: Caller,
+  inputs: readonly CorrectionInput[],
+): readonly Judged[] {
+  if (!Array.isArray(inputs)) {
+    throw new ErrataError('INVALID_INPUT', 'Expected a list for inputs, received another value');
+  }
+  if (inputs.length > LIMITS.batchSize) {
+    throw new ErrataError(
+      'INPUT_TOO_LARGE',
+      `Expected at most ${LIMITS.batchSize} corrections, received ${inputs.length}`,
+      { details: { limit: LIMITS.batchSize } },
+    );
+  }
+  const now = context.clock.now();
+  return inputs.map((input) => {
+    try {
+      const prepared = prepareCorrection(caller, input, now);
+      checkGrant(caller, prepared.namespace);
+      return prepared;
+    } catch (error) {
+      if (error instanceof ErrataError && error.category === 'user') {
+        return error;
+      }
+      throw error;
+    }
+  });
+}
+
+/** What a refused entry of a batch gets. */
+export function refusal(error: ErrataError): SubmitResult {
+  const field = error.details.field;
+  return {
+    outcome: 'REFUSED',
+    findings: [
+      { rule: error.code, field: typeof field === 'string' ? field : 'correction', reason: error.message },
+    ],
+  };
+}
+
+/** Stores judged corrections in chunks of `policy.chunkSize`; results in order. A single submission is a batch of one. */
+export async function storeCorrections(
+  context: WriteContext,
+  embed: NoteEmbedder,
+  caller: Caller,
+  corrections: readonly PreparedCorrection[],
+): Promise<readonly SubmitResult[]> {
+  const results: SubmitResult[] = [];
+  for (let from = 0; from < corrections.length; from += context.policy.chunkSize) {
+    const chunk = corrections.slice(from, from + context.policy.chunkSize);
+    const embedded = await embedNew(context, embed, chunk, corrections.length);
+    const keys = chunk.map(({ namespace, taskType }) => JSON.stringify([namespace, taskType]));
+    results.push(...(await context.locks.run(keys, () => storeChunk(context, caller, chunk, embedded))));
+  }
+  return results;
+}
+
+/** Embeds outside the lock what is not stored yet: by far the longest part, and harmless when it turns out unneeded. */
+async function embedNew(
+  context: WriteContext,
+  embed: NoteEmbedder,
+  chunk: readonly PreparedCorrection[],
+  batchSize: number,
+): Promise<ReadonlyMap<NoteId, EmbeddedNote>> {
+  const stored = await storedNotes(context, chunk);
+  const missing = chunk.filter(({ id }) => !stored.has(id));
+  return embed.embed(missing, batchSize === 1 ? 'interactive' : 'bulk');
+}
+
+async function storedNotes(
+  { store }: WriteContext,
+  chunk: readonly PreparedCorrection[],
+): Promise<ReadonlyMap<NoteId, FeedbackNote>> {
+  const namespaces = [...new Set(chunk.map(({ namespace }) => namespace))];
+  const found = await Promise.all(
+    namespaces.map((namespace) =>
+      store.notes.getMany(
+        namespace,
+        chunk.filter((prepared) => prepared.namespace === namespace).map(({ id }) => id),
+      ),
+    ),
+  );
+  return new Map(found.flat().map((note) => [note.id, note]));
+}
+
+async function storeChunk(
+  context: WriteContext,
+  caller: Caller,
+  chunk: readonly PreparedCorrection[],
+  embedded: ReadonlyMap<NoteId, EmbeddedNote>,
+): Promise<readonly SubmitResult[]> {
+  const plans = await planChunk(context, caller, chunk, embedded);
+  const inserts = plans.flatMap((plan) => (plan.kind === 'insert' ? [plan.insert] : []));
+  const outcomes = inserts.length === 0 ? [] : await context.store.notes.insert(inserts);
+  const inserted = new Map(
+    outcomes.flatMap(({ note }) => (note === undefined ? [] : [[note.id, note] as const])),
+  );
+  const results: SubmitResult[] = [];
+  for (const [index, prepared] of chunk.entries()) {
+    results.push(await carryOut(context, caller, prepared, plans[index], inserted));
+  }
+  await context.catchUp();
+  return results;
+}
+
+/** Inserts have been made in one go; what is left are merges, support, and inserts that another process won. */
+async function carryOut(
+  context: WriteContext,
+  caller: Caller,
+  prepared: PreparedCorrection,
+  plan: Plan | undefined,
+  inserted: ReadonlyMap<NoteId, FeedbackNote>,
+): Promise<SubmitResult> {
+  if (plan?.kind === 'support') {
+    return addSupport(context, caller, prepared, plan.target);
+  }
+  const note = plan?.kind === 'insert' ? inserted.get(prepared.id) : undefined;
+  if (plan?.kind !== 'insert' || note === undefined) {
+    return mergeResubmission(context, caller, prepared);
+  }
+  const candidate = note.mergeCandidate;
+  const duplicateOf =
+    candidate === undefined
+      ? undefined
+      : (inserted.get(candidate.noteId) ?? (await context.store.notes.get(note.namespace, candidate.noteId)));
+  return {
+    outcome: plan.outcome,
+    note,
+    duplicateOf,
+    similarity: candidate?.similarity,
+    findings: note.findings,
+  };
+}
+
+/** Decides in the order given, so that of two near duplicates in one batch the first is the note and the second its support. */
+async function planChunk(
+  context: WriteContext,
+  caller: Caller,
+  chunk: readonly PreparedCorrection[],
+  embedded: ReadonlyMap<NoteId, EmbeddedNote>,
+): Promise<readonly Plan[]> {
+  await context.catchUp();
+  const stored = await storedNotes(context, chunk);
+  const planned = new Set<NoteId>();
+  const pending: NewLesson[] = [];
+  const plans: Plan[] = [];
+  const at = context.clock.now();
+  for (const prepared of chunk) {
+    const vectors = embedded.get(prepared.id);
+    if (stored.has(prepared.id) || planned.has(prepared.id) || vectors === undefined) {
+      plans.push({ kind: 'merge' });
+      continue;
+    }
+    const lesson: NewLesson = { ...prepared, lessonVector: vectors.vectors.lesson };
+    // A quarantined text must not lend its source to a live note, nor be compared with one in the reviewer's eyes.
+    const near = prepared.quarantined
+      ? ({ kind: 'none' } as const)
+      : await findNearDuplicate(context, lesson, pending);
+    if (near.kind === 'duplicate') {
+      plans.push({ kind: 'support', target: near });
+      continue;
+    }
+    const mergeCandidate: MergeCandidate | undefined =
+      near.kind === 'opposite' ? { noteId: near.noteId, similarity: near.similarity } : undefined;
+    const draft = draftNote(prepared, { caller, at, embedded: vectors, mergeCandidate });
+    plans.push({ kind: 'insert', ...draft });
+    planned.add(prepared.id);
+    if (draft.insert.note.status === 'ACTIVE') {
+      pending.push(lesson);
+    }
+  }
+  return plans;
+}
