@@ -4,7 +4,7 @@ export interface OperationLimits {
   readonly maxDepth: number;
   /** Aliases over the whole operation, fragments expanded. */
   readonly maxAliases: number;
-  /** Lexical tokens of the document; the parser stops there. The standard introspection query has about 400. */
+  /** Lexical tokens of the document; the parser stops there. The standard introspection query has about 400; values belong into variables. */
   readonly maxTokens: number;
   /** Fields of Query or Mutation in one operation. */
   readonly maxRootFields: number;
@@ -58,7 +58,7 @@ export const GRAPHQL_SERVER_DEFAULTS: Omit<GraphqlServerConfig, 'host' | 'port' 
   limits: {
     maxDepth: 12,
     maxAliases: 30,
-    maxTokens: 4_000,
+    maxTokens: 2_000,
     maxRootFields: 20,
     // notes(first: 200) with every note's history(first: 20) costs about 8,600; submitCorrections of 1,000 about 4,000.
     maxCost: 10_000,

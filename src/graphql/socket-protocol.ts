@@ -1,11 +1,26 @@
-import { type ExecutionArgs, type GraphQLError, OperationTypeNode } from 'graphql';
+import { type ExecutionArgs, type GraphQLError, type GraphQLSchema, OperationTypeNode } from 'graphql';
 import { type ConnectionInitMessage, type Context, makeServer, type Server } from 'graphql-ws';
 import type { Caller } from '../domain/api-key.js';
 import { ErrataError, isErrataError } from '../domain/errors.js';
+import type { Logger } from '../ports/logger.js';
+import type { UseCases } from '../ports/use-cases.js';
+import type { Authenticate } from './authentication.js';
 import { createContext } from './context.js';
 import { toFormattedError } from './error-mapping.js';
+import type { OperationGate } from './limits/operation-gate.js';
 import { refusal, tooComplex } from './limits/refusal.js';
-import type { WebSocketParts } from './web-socket-endpoint.js';
+import type { CursorCodec } from './paging/cursor-codec.js';
+import type { GraphqlServerConfig } from './server-config.js';
+
+export interface WebSocketParts {
+  readonly authenticate: Authenticate;
+  readonly config: GraphqlServerConfig;
+  readonly cursors: CursorCodec;
+  readonly gate: OperationGate;
+  readonly logger: Logger;
+  readonly schema: GraphQLSchema;
+  readonly useCases: UseCases;
+}
 
 /** graphql-transport-ws: 4401 is its code for a missing or refused key. */
 export const UNAUTHORIZED_CLOSE = 4_401;

@@ -1,28 +1,16 @@
 import type { IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { GraphQLSchema } from 'graphql';
 import { handleProtocols } from 'graphql-ws';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { isErrataError } from '../domain/errors.js';
-import type { Logger } from '../ports/logger.js';
-import type { UseCases } from '../ports/use-cases.js';
-import type { Authenticate } from './authentication.js';
 import { isTrustedOrigin } from './cross-origin.js';
 import { GRAPHQL_PATH } from './graphql-route.js';
-import type { OperationGate } from './limits/operation-gate.js';
-import type { CursorCodec } from './paging/cursor-codec.js';
-import type { GraphqlServerConfig } from './server-config.js';
-import { createSocketProtocol, type SocketSession, UNAUTHORIZED_CLOSE } from './socket-protocol.js';
-
-export interface WebSocketParts {
-  readonly authenticate: Authenticate;
-  readonly config: GraphqlServerConfig;
-  readonly cursors: CursorCodec;
-  readonly gate: OperationGate;
-  readonly logger: Logger;
-  readonly schema: GraphQLSchema;
-  readonly useCases: UseCases;
-}
+import {
+  createSocketProtocol,
+  type SocketSession,
+  UNAUTHORIZED_CLOSE,
+  type WebSocketParts,
+} from './socket-protocol.js';
 
 /** Clients that do not answer a close frame within this time are cut. */
 const CLOSE_GRACE_MS = 1_000;

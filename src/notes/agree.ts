@@ -26,9 +26,22 @@ export function agree(a: Comparable, b: Comparable): Agreement {
   return pairs.every(([left, right]) => polarityAgrees(left, right)) ? 'same' : 'opposite';
 }
 
-/** Numbers and identifiers must be the same sets: order and repetition are style. */
+/** Numbers and identifiers must be the same sets: order and repetition are style, and so is the hyphen in a plain word. */
 function sameFacts(a: string, b: string): boolean {
-  return sameSet(numbersOf(a), numbersOf(b)) && sameSet(extractIdentifiers(a), extractIdentifiers(b));
+  return sameSet(numbersOf(a), numbersOf(b)) && sameSet(identifiersBesides(a, b), identifiersBesides(b, a));
+}
+
+/** Identifiers of a text without the hyphenated words that the other text has with spaces or in one ("money back"). */
+function identifiersBesides(text: string, other: string): readonly string[] {
+  const words = ` ${other.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, ' ')} `;
+  return extractIdentifiers(text).filter(
+    (identifier) =>
+      !/^\p{L}+(?:-\p{L}+)+$/u.test(identifier) ||
+      !(
+        words.includes(` ${identifier.replaceAll('-', ' ')} `) ||
+        words.includes(` ${identifier.replaceAll('-', '')} `)
+      ),
+  );
 }
 
 function sameSet(a: Iterable<string>, b: Iterable<string>): boolean {

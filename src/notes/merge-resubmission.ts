@@ -1,6 +1,13 @@
 import type { Caller } from '../domain/api-key.js';
 import { isErased } from '../domain/lifecycle.js';
-import { type Attributes, type FeedbackNote, type Finding, IMPACTS, type NoteId } from '../domain/note.js';
+import {
+  type Attributes,
+  type FeedbackNote,
+  type Finding,
+  IMPACTS,
+  type NoteId,
+  type NoteSource,
+} from '../domain/note.js';
 import type { NoteWrite } from '../ports/note-store.js';
 import type { SubmitResult } from '../ports/use-cases.js';
 import { changeNote } from './change-note.js';
@@ -22,26 +29,40 @@ export async function mergeResubmission(
   caller: Caller,
   prepared: PreparedCorrection,
 ): Promise<SubmitResult> {
+  let dropped = 0;
   const note = await changeNote(context, {
     caller,
     namespace: prepared.namespace,
     id: prepared.id,
     change: (before) => {
-      const set = isErased(before) ? {} : resubmissionChanges(before, prepared);
+      if (isErased(before)) {
+        return undefined;
+      }
+      const joined = joinSources(before.sources, [prepared.source]);
+      dropped = joined.dropped;
+      const set = resubmissionChanges(before, prepared, joined.sources);
       return Object.keys(set).length === 0 ? undefined : { set, action: 'updated' };
     },
   });
-  return { outcome: 'UPDATED', note, findings: [...prepared.findings, ...stateFindings(note)] };
+  return {
+    outcome: 'UPDATED',
+    note,
+    findings: [...prepared.findings, ...stateFindings(note), ...fullFindings(dropped)],
+  };
 }
 
-/** A near duplicate's source goes to the note that says the same; its own text is not stored. */
+/**
+ * A near duplicate's source goes to the note that says the same; its own text is not stored. Undefined, and nothing
+ * written, where that note has meanwhile been taken out of service: then the correction must not vanish into it.
+ */
 export async function addSupport(
   context: WriteContext,
   caller: Caller,
   prepared: PreparedCorrection,
   target: { readonly noteId: NoteId; readonly similarity: number },
-): Promise<SubmitResult> {
+): Promise<SubmitResult | undefined> {
   let dropped = 0;
+  let alive = true;
   const duplicateOf = await changeNote(context, {
     caller,
     namespace: prepared.namespace,
@@ -49,7 +70,8 @@ export async function addSupport(
     change: (before) => {
       const joined = joinSources(before.sources, [prepared.source]);
       dropped = joined.dropped;
-      return joined.sources === before.sources
+      alive = before.status === 'ACTIVE';
+      return !alive || joined.sources === before.sources
         ? undefined
         : {
             set: { sources: joined.sources, supportCount: joined.sources.length },
@@ -57,18 +79,22 @@ export async function addSupport(
           };
     },
   });
-  const full =
-    dropped > 0 ? [finding('limits.sources', 'source', 'The note holds as many sources as it may')] : [];
+  if (!alive) {
+    return undefined;
+  }
   return {
     outcome: 'DUPLICATE',
     duplicateOf,
     similarity: target.similarity,
-    findings: [...prepared.findings, ...full],
+    findings: [...prepared.findings, ...fullFindings(dropped)],
   };
 }
 
-function resubmissionChanges(before: FeedbackNote, prepared: PreparedCorrection): Partial<NoteWrite> {
-  const { sources } = joinSources(before.sources, [prepared.source]);
+function resubmissionChanges(
+  before: FeedbackNote,
+  prepared: PreparedCorrection,
+  sources: readonly NoteSource[],
+): Partial<NoteWrite> {
   const { attributes, impact, expiresAt, reviewAfter } = prepared;
   const higher = impact !== undefined && IMPACTS.indexOf(impact) > IMPACTS.indexOf(before.impact);
   const given = Object.keys(attributes).length > 0;
@@ -79,6 +105,10 @@ function resubmissionChanges(before: FeedbackNote, prepared: PreparedCorrection)
     ...(expiresAt === undefined || expiresAt === before.expiresAt ? {} : { expiresAt }),
     ...(reviewAfter === undefined || reviewAfter === before.reviewAfter ? {} : { reviewAfter }),
   };
+}
+
+function fullFindings(dropped: number): readonly Finding[] {
+  return dropped > 0 ? [finding('limits.sources', 'source', 'The note holds as many sources as it may')] : [];
 }
 
 function stateFindings(note: FeedbackNote): readonly Finding[] {

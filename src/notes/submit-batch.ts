@@ -14,7 +14,13 @@ import { type PreparedCorrection, prepareCorrection } from './prepare-correction
 
 /** What will be done with one correction, decided before anything of its chunk is written. */
 type Plan =
-  | { readonly kind: 'insert'; readonly insert: NoteInsert; readonly outcome: SubmitOutcome }
+  | {
+      readonly kind: 'insert';
+      readonly insert: NoteInsert;
+      readonly outcome: SubmitOutcome;
+      /** To the nearest note within the policy's reach, also where it turned out to say something else. */
+      readonly similarity?: number | undefined;
+    }
   | { readonly kind: 'merge' }
   | { readonly kind: 'support'; readonly target: { readonly noteId: NoteId; readonly similarity: number } };
 
@@ -125,22 +131,33 @@ async function storeChunk(
   );
   const results: SubmitResult[] = [];
   for (const [index, prepared] of chunk.entries()) {
-    results.push(await carryOut(context, caller, prepared, plans[index], inserted));
+    results.push(await carryOut({ context, caller, prepared, embedded, inserted }, plans[index]));
   }
   await context.catchUp();
   return results;
 }
 
+interface CarryOut {
+  readonly context: WriteContext;
+  readonly caller: Caller;
+  readonly prepared: PreparedCorrection;
+  readonly embedded: ReadonlyMap<NoteId, EmbeddedNote>;
+  readonly inserted: ReadonlyMap<NoteId, FeedbackNote>;
+}
+
 /** Inserts have been made in one go; what is left are merges, support, and inserts that another process won. */
 async function carryOut(
-  context: WriteContext,
-  caller: Caller,
-  prepared: PreparedCorrection,
+  { context, caller, prepared, embedded, inserted }: CarryOut,
   plan: Plan | undefined,
-  inserted: ReadonlyMap<NoteId, FeedbackNote>,
 ): Promise<SubmitResult> {
   if (plan?.kind === 'support') {
-    return addSupport(context, caller, prepared, plan.target);
+    const supported = await addSupport(context, caller, prepared, plan.target);
+    // Its target was deprecated a moment ago: judge again; that note is no candidate any more.
+    const [judged] =
+      supported === undefined ? await storeChunk(context, caller, [prepared], embedded) : [supported];
+    if (judged !== undefined) {
+      return judged;
+    }
   }
   const note = plan?.kind === 'insert' ? inserted.get(prepared.id) : undefined;
   if (plan?.kind !== 'insert' || note === undefined) {
@@ -155,7 +172,7 @@ async function carryOut(
     outcome: plan.outcome,
     note,
     duplicateOf,
-    similarity: candidate?.similarity,
+    similarity: plan.similarity,
     findings: note.findings,
   };
 }
@@ -182,7 +199,7 @@ async function planChunk(
     const lesson: NewLesson = { ...prepared, lessonVector: vectors.vectors.lesson };
     // A quarantined text must not lend its source to a live note, nor be compared with one in the reviewer's eyes.
     const near = prepared.quarantined
-      ? ({ kind: 'none' } as const)
+      ? ({ kind: 'none', similarity: undefined } as const)
       : await findNearDuplicate(context, lesson, pending);
     if (near.kind === 'duplicate') {
       plans.push({ kind: 'support', target: near });
@@ -191,7 +208,7 @@ async function planChunk(
     const mergeCandidate: MergeCandidate | undefined =
       near.kind === 'opposite' ? { noteId: near.noteId, similarity: near.similarity } : undefined;
     const draft = draftNote(prepared, { caller, at, embedded: vectors, mergeCandidate });
-    plans.push({ kind: 'insert', ...draft });
+    plans.push({ kind: 'insert', ...draft, similarity: near.similarity });
     planned.add(prepared.id);
     if (draft.insert.note.status === 'ACTIVE') {
       pending.push(lesson);

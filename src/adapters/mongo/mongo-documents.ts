@@ -35,8 +35,8 @@ interface NoteContent {
   readonly correction: string;
   readonly wrongAnswer: string;
   readonly searched: string;
-  /** A list, since keys may hold dots and dollars; one index serves all keys. */
-  readonly attributes: readonly { readonly k: string; readonly v: string }[];
+  /** `attributePair`s: keys may hold dots and dollars, one index serves all, and every server finds a string in a list. */
+  readonly attributes: readonly string[];
   readonly sources: NoteWrite['sources'];
   readonly supportCount: number;
   readonly findings: NoteWrite['findings'];
@@ -63,7 +63,7 @@ export function noteContent(note: NoteWrite): NoteContent {
     ...rest,
     risk: riskRank(note),
     searched: searchedText(note),
-    attributes: Object.entries(attributes).map(([k, v]) => ({ k, v })),
+    attributes: Object.entries(attributes).map(([key, value]) => attributePair(key, value)),
     expiresAt: note.expiresAt ?? null,
     reviewAfter: note.reviewAfter ?? null,
     supersededBy: note.supersededBy ?? null,
@@ -87,7 +87,22 @@ export const WITH_VECTORS = { searched: 0, pending: 0 } as const;
 
 /** Undefined where the document is damaged. */
 export function noteFromDocument(document: Partial<NoteDocument>): FeedbackNote | undefined {
-  return readNote({ ...document, id: document._id });
+  return readNote({ ...document, id: document._id, attributes: attributesOf(document.attributes) });
+}
+
+/** `["key","value"]`, as lists hold it and filters look for it. */
+export function attributePair(key: string, value: string): string {
+  return JSON.stringify([key, value]);
+}
+
+function attributesOf(pairs: unknown): unknown {
+  if (!Array.isArray(pairs)) return undefined;
+  try {
+    return Object.fromEntries(pairs.map((pair) => JSON.parse(pair)));
+  } catch {
+    // Not one of our pairs: the record is damaged, which the caller counts.
+    return undefined;
+  }
 }
 
 /** `null` where the document has none, undefined where they are damaged. */

@@ -9,7 +9,7 @@ const INDEXES: Readonly<Record<string, readonly IndexSpecification[]>> = {
     { namespace: 1, risk: 1, createdAt: 1, _id: 1 },
     { namespace: 1, taskType: 1, status: 1 },
     { createdAt: 1, _id: 1 },
-    { 'attributes.k': 1, 'attributes.v': 1 },
+    { attributes: 1 },
     { 'pending.open': 1 },
   ],
   audit: [

@@ -1,7 +1,7 @@
 import type { Filter } from 'mongodb';
 import type { NamespaceScope, NoteFilter } from '../../ports/note-store.js';
 import { foldText } from '../records/fold-text.js';
-import type { NoteDocument } from './mongo-documents.js';
+import { attributePair, type NoteDocument } from './mongo-documents.js';
 
 /** Longest pattern that MongoDB compiles is 32,764 bytes; escaping at most doubles, UTF-8 at most triples. */
 const MAX_SEARCH_LENGTH = 5_000;

@@ -1,6 +1,6 @@
-const IDLE = 0;
-const BUSY = 1;
-const STOPPED = 2;
+/** Slots of the shared memory: whether the worker is inside native code, and whether it may enter it any more. */
+const BUSY = 0;
+const STOPPED = 1;
 
 /** Longest wait at process exit; loading a session takes about 0.2 s, a run 30 ms. */
 const STOP_TIMEOUT_MS = 2_000;
@@ -13,27 +13,35 @@ export class NativeGate {
   readonly shared: SharedArrayBuffer;
   readonly #state: Int32Array;
 
-  constructor(shared: SharedArrayBuffer = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)) {
+  constructor(shared: SharedArrayBuffer = new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT)) {
     this.shared = shared;
     this.#state = new Int32Array(shared);
   }
 
   /** In the worker: runs native work, one at a time. Never settles once the gate is stopped. */
   async run<T>(work: () => Promise<T>): Promise<T> {
-    if (Atomics.compareExchange(this.#state, 0, IDLE, BUSY) === STOPPED) return new Promise<never>(() => {});
+    // First busy, then the look at the other slot; `stop` does it the other way round, so one of both sees the other.
+    Atomics.store(this.#state, BUSY, 1);
+    if (Atomics.load(this.#state, STOPPED) === 1) {
+      this.#leave();
+      return new Promise<never>(() => {});
+    }
     try {
       return await work();
     } finally {
-      Atomics.store(this.#state, 0, IDLE);
-      Atomics.notify(this.#state, 0);
+      this.#leave();
     }
   }
 
   /** In the owner, while the process exits: blocks until the worker is outside native code, and keeps it there. */
   stop(): void {
-    if (Atomics.compareExchange(this.#state, 0, IDLE, STOPPED) !== BUSY) return;
-    Atomics.wait(this.#state, 0, BUSY, STOP_TIMEOUT_MS);
-    Atomics.compareExchange(this.#state, 0, IDLE, STOPPED);
+    Atomics.store(this.#state, STOPPED, 1);
+    Atomics.wait(this.#state, BUSY, 1, STOP_TIMEOUT_MS);
+  }
+
+  #leave(): void {
+    Atomics.store(this.#state, BUSY, 0);
+    Atomics.notify(this.#state, BUSY);
   }
 }
 

@@ -18,7 +18,7 @@ class UnreadableRecord extends Error {}
 
 /**
  * A note from a record of any store, or undefined where a field has a wrong type or value (a damaged or foreign record).
- * Fields are those of FeedbackNote; `attributes` may be a map or a list of `{ k, v }`. About 2 µs a note.
+ * About 2 µs a note.
  */
 export function readNote(record: Fields): FeedbackNote | undefined {
   try {
@@ -84,10 +84,9 @@ function optionalText<Name extends string>(name: Name, value: unknown): { [K in 
 }
 
 function attributes(value: unknown): Attributes {
-  const pairs = Array.isArray(value)
-    ? value.map(fields).map((pair) => [text(pair.k), text(pair.v)] as const)
-    : Object.entries(fields(value)).map(([key, held]) => [key, text(held)] as const);
-  return Object.fromEntries(pairs);
+  const held = fields(value);
+  Object.values(held).forEach(text);
+  return held as Attributes;
 }
 
 function source(value: unknown): NoteSource {

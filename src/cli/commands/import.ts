@@ -32,7 +32,7 @@ function reportLines(report: ImportReport, session: Session): string[] {
   const refused = report.rows.filter((row) => row.outcome === 'REFUSED');
   const counts = Object.entries(outcomeCounts(report)).map(([outcome, count]) => `${count} ${outcome}`);
   const lines = [
-    `${style.bold(path.basename(report.file))} (${report.format}, ${report.encoding}): ${report.rows.length} rows`,
+    `${style.bold(path.basename(report.file))} (${report.format}, ${report.encoding}): ${report.rows.length} ${report.rows.length === 1 ? 'row' : 'rows'}`,
     `  ${counts.length === 0 ? 'nothing to import' : counts.join(', ')}`,
   ];
   for (const { row, line, reason } of refused.slice(0, SHOWN_REFUSALS)) {

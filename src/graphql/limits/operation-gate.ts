@@ -44,6 +44,8 @@ const CACHED_CHARACTERS = 4_194_304;
 /** As many as help; graphql-js itself would go on to 100. */
 const MAX_VALIDATION_ERRORS = 20;
 const MAX_MESSAGE_LENGTH = 300;
+/** What graphql-js says when its own budget for comparing fields is used up. */
+const VALIDATION_ABORTED = 'Validation aborted.';
 
 export function createOperationGate(options: {
   schema: GraphQLSchema;
@@ -109,6 +111,15 @@ function parseWithin(source: string, maxTokens: number): DocumentNode | GraphQLE
 /** Values of the wrong type are `INVALID_INPUT` whether they stand in the document or in a variable. */
 function validationRefusal(error: GraphQLError, schema: GraphQLSchema, introspection: boolean): GraphQLError {
   const nodes = error.nodes ?? undefined;
+  if (error.message === VALIDATION_ABORTED) {
+    return refusal(
+      'QUERY_TOO_COMPLEX',
+      'Expected fewer repeated fields in the document, received too many to compare',
+      {
+        details: { limit: 'field comparisons' },
+      },
+    );
+  }
   const problem = describeInputProblem(error.message, schema);
   if (problem !== undefined) return refusal('INVALID_INPUT', problem, { nodes });
   // Suggestions name parts of the schema, which is what switching introspection off hides.
