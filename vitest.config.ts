@@ -1,7 +1,15 @@
+import { createRequire } from 'node:module';
 import { defineConfig } from 'vitest/config';
 import { VitestSummary } from './scripts/vitest-summary.mjs';
 
+/**
+ * Vite would take graphql's `module` build, Node (and so type-graphql) takes its `main` build; graphql refuses types of a
+ * second copy of itself.
+ */
+const graphql = createRequire(import.meta.url).resolve('graphql');
+
 export default defineConfig({
+  resolve: { alias: [{ find: /^graphql$/, replacement: graphql }] },
   test: {
     include: ['test/**/*.test.ts'],
     testTimeout: 30_000,

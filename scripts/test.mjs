@@ -1,6 +1,7 @@
 // `npm test`: sets up what is missing, runs the C++ tests and every vitest test, and sums both up in the last line.
 // Arguments go to vitest, and then only it runs: npm test -- test/domain
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -32,20 +33,24 @@ function buildPeers() {
     console.log('npm test: a database peer could not be built; its tests are skipped');
 }
 
-function runNativeTests() {
+async function runNativeTests() {
   // The sanitizers take minutes; CI always runs them, by hand: npm run test:native
   const flags = process.env.CI ? ['--werror'] : ['--werror', '--quick'];
-  const tests = run(['scripts/native-tests.mjs', ...flags], {
+  const tests = spawn(process.execPath, ['scripts/native-tests.mjs', ...flags], {
+    cwd: root,
     stdio: ['ignore', 'pipe', 'inherit'],
-    encoding: 'utf8',
-    maxBuffer: 256 * 1024 * 1024,
   });
-  process.stdout.write(tests.stdout);
-  const line = /(\d+) passed, (\d+) failed, (\d+) skipped\s*$/.exec(tests.stdout);
-  const counts = line?.slice(1).map(Number) ?? [0, 1, 0];
-  add({ passed: counts[0], failed: counts[1], skipped: counts[2] });
-  if (counts[2] > 0) noteSkip('C++ tests: instruction sets or sanitizers that this machine lacks', counts[2]);
-  if (tests.status !== 0 && counts[1] === 0) add({ passed: 0, failed: 1, skipped: 0 });
+  let output = '';
+  tests.stdout.on('data', (chunk) => {
+    output += chunk;
+    process.stdout.write(chunk);
+  });
+  const [status] = await once(tests, 'close');
+  const line = /(\d+) passed, (\d+) failed, (\d+) skipped\s*$/.exec(output);
+  const [passed, failed, skipped] = line?.slice(1).map(Number) ?? [0, 1, 0];
+  add({ passed, failed, skipped });
+  if (skipped > 0) noteSkip('C++ tests: instruction sets or sanitizers that this machine lacks', skipped);
+  if (status !== 0 && failed === 0) add({ passed: 0, failed: 1, skipped: 0 });
 }
 
 function runVitest(extra) {
@@ -60,7 +65,8 @@ function runVitest(extra) {
   rmSync(folder, { recursive: true, force: true });
   add(summary);
   for (const { file: name, test, reason } of summary.skips) {
-    noteSkip(reason === '' ? `${name}: ${test}` : `${name}: ${reason}`, 1);
+    // Suites that are skipped as a whole tell why in their title.
+    noteSkip(`${name}: ${reason === '' ? test.split(' > ', 1)[0] : reason}`, 1);
   }
   if (status !== 0 && summary.failed === 0) add({ passed: 0, failed: 1, skipped: 0 });
 }
@@ -70,7 +76,7 @@ async function main() {
   await setUp({ model: 'optional' });
   if (extra.length === 0) {
     buildPeers();
-    runNativeTests();
+    await runNativeTests();
   }
   runVitest(extra);
   if (skips.size > 0) {

@@ -24,7 +24,7 @@ function tooLarge(name: string): ErrataError {
 }
 
 /** Everything on standard input, as UTF-8. Errors: `INPUT_TOO_LARGE`, `UNSUPPORTED_ENCODING`. */
-export async function readStandardInput(stdin: Readable): Promise<string> {
+async function readStandardInput(stdin: Readable): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of stdin) {

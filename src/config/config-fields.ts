@@ -156,7 +156,7 @@ export const CONFIG_FIELDS: readonly ConfigField[] = [
   ),
   limit('maxDepth', 'MAX_DEPTH', 12, 100, 'fields below each other in a GraphQL document'),
   limit('maxAliases', 'MAX_ALIASES', 30, 10_000, 'aliases in a GraphQL document'),
-  limit('maxTokens', 'MAX_TOKENS', 4_000, 1_000_000, 'tokens in a GraphQL document'),
+  limit('maxTokens', 'MAX_TOKENS', 2_000, 1_000_000, 'tokens in a GraphQL document'),
   limit('maxCost', 'MAX_COST', 10_000, 10_000_000, 'estimated objects of a GraphQL answer'),
   {
     key: 'isa',

@@ -22,7 +22,7 @@ function editDistance(a: string, b: string): number {
  * The known name nearest to a mistyped one; none where nothing is near. Near: at most a third of the letters differ, which
  * finds transposed, missing and doubled letters without proposing unrelated names.
  */
-export function nearestName(received: string, known: readonly string[]): string | undefined {
+function nearestName(received: string, known: readonly string[]): string | undefined {
   const wanted = received.toLowerCase();
   let best: { name: string; distance: number } | undefined;
   for (const name of known) {

@@ -5,9 +5,15 @@
 export const UNSPACED_SCRIPTS =
   '\\p{sc=Han}\\p{sc=Hira}\\p{sc=Kana}\\p{sc=Hang}\\p{sc=Bopo}\\p{sc=Thai}\\p{sc=Laoo}\\p{sc=Khmr}\\p{sc=Mymr}';
 
-const LETTER = `(?:(?![${UNSPACED_SCRIPTS}])[\\p{L}\\p{M}\\p{N}_$])`;
-/** Letters and digits joined by dots, dashes, colons (`std::move`); then `()` or a call's opening, if there is one. */
-const CANDIDATE = new RegExp(`${LETTER}+(?:(?:[.-]|::)${LETTER}+)*(?<call>\\((?!e?s\\)))?`, 'gu');
+/** Letters and digits joined by dots, dashes, colons (`std::move`); then a call's opening parenthesis, if there is one. */
+function candidates(letter: string): RegExp {
+  return new RegExp(`${letter}+(?:(?:[.-]|::)${letter}+)*(?<call>\\((?!e?s\\)))?`, 'gu');
+}
+
+const CANDIDATE = candidates(`(?:(?![${UNSPACED_SCRIPTS}])[\\p{L}\\p{M}\\p{N}_$])`);
+/** The same for most texts, several times faster. */
+const ASCII_CANDIDATE = candidates('[A-Za-z0-9_$]');
+const ASCII = /^[\0-\x7f]*$/;
 const HAS_MARK = /[\p{N}._$:-]/u;
 /** Lower before upper (`parseUrl`), or one capitalised word after another (`HttpClient`). */
 const CAMEL_CASE = /\p{Ll}\p{Lu}/u;
@@ -22,7 +28,8 @@ function plain(text: string): string {
 /** Identifiers as they are written, each once, in order of appearance: for splitting into parts. Time grows with the text. */
 export function identifierSpellings(text: string): string[] {
   const found = new Set<string>();
-  for (const match of plain(text).matchAll(CANDIDATE)) {
+  const matches = ASCII.test(text) ? text.matchAll(ASCII_CANDIDATE) : plain(text).matchAll(CANDIDATE);
+  for (const match of matches) {
     const isCall = match.groups?.call !== undefined;
     const whole = isCall ? match[0].slice(0, -1) : match[0];
     if (isCall || HAS_MARK.test(whole) || CAMEL_CASE.test(whole)) found.add(whole);

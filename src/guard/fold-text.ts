@@ -7,7 +7,7 @@ const LOOK_ALIKES: ReadonlyMap<string, string> = new Map(
     .split(' ')
     .map((pair) => [pair.charAt(0), pair.charAt(1)]),
 );
-const LATIN_WITH_MARKS = /(\p{Script=Latin})\p{Mn}{1,8}/gu;
+const LATIN_WITH_MARKS = /(\p{Script=Latin})\p{Mn}+/gu;
 const INVISIBLE = /[\p{Default_Ignorable_Code_Point}\p{Bidi_Control}]/gu;
 /** Letters spaced out one by one ("i g n o r e"), at least five of them. */
 const SPACED_LETTERS = /(?<![\p{L}\p{N}])\p{L}(?:[ .*_-]\p{L}){4,60}(?![\p{L}\p{N}])/gu;

@@ -6,17 +6,20 @@ import type { InjectionRule } from './injection-rule.js';
  * "the parser must", "users can" or "never" describes, or forbids, and is left alone.
  */
 const IMPERATIVE =
-  '(?:^|[.!?:;"\'()\\[\\]<>*#,\\n-] ?|\\b(?:please|now|then|instead|and|kindly|immediately|you must|you should|you shall|you will|you need to|you have to|must now) )';
+  '(?:^|[.!?:;"\'()\\[\\]<>*#,\\n-] ?|\\b(?:please|now|then|instead|and|kindly|immediately|you must|you should|you shall|you will|you need to|you have to|you can now|you may now|you no longer need to|you no longer have to|i want you to|i need you to|(?:authori[sz]e|allow|order|command|instruct|ask|require) you to|must now) )';
 const FORGET =
-  "(?:ignore|disregard|forget|override|overrule|bypass|drop|discard|neglect|do not follow|don't follow|stop following|do not obey|stop obeying|pay no attention to)";
+  "(?:ignore|disregard|forget|override|overrule|bypass|neglect|do not follow|don't follow|stop following|do not obey|stop obeying|pay no attention to|do not apply|don't apply|forget about|overlook|violate|disobey|do not listen to|don't listen to|do not respect|do not heed)";
+/** Verbs that also have everyday objects ("cancel the previous order"), so only with words for instructions. */
+const WEAK_FORGET =
+  '(?:skip|cancel|suspend|set aside|put aside|break|drop|discard|abandon|delete|erase|clear)';
 const FILLERS =
   '(?:(?:all|any|every|each|everything in|everything from|the|of|these|those|this|that|my|our|your|and|or|about|what|other|such) ){0,4}';
 const BEFORE =
   '(?:previous|prior|above|earlier|preceding|foregoing|former|existing|original|initial|system|developer|safety|hidden|current|past|given)';
 const ORDERS =
-  '(?:instructions?|prompts?|directions?|directives?|commands?|orders?|guidelines?|rules?|polic(?:y|ies)|constraints?|restrictions?|messages?|context|programming|training|corrections?|safeguards?|guardrails?|filters?)';
+  '(?:instructions?|prompts?|directions?|directives?|commands?|orders?|guidelines?|rules?|polic(?:y|ies)|constraints?|restrictions?|messages?|context|programming|training|corrections?|safeguards?|guardrails?|filters?|guidance|conversation|checks|text)';
 const STRONG_ORDERS =
-  '(?:instructions?|prompts?|directives?|orders|guidelines|rules|commands|programming|training|corrections)';
+  '(?:instructions?|prompts?|directives?|orders|guidelines|rules|commands|programming|training|guidance|restrictions|safeguards|guardrails|safety checks|normal checks|usual checks)';
 
 const order = (id: string, reason: string, source: string): InjectionRule => ({
   id,
@@ -47,7 +50,7 @@ const ORDER_RULES: readonly InjectionRule[] = [
   order(
     'injection.override',
     OVERRIDE_REASON,
-    `${IMPERATIVE}${FORGET} ${FILLERS}${STRONG_ORDERS} (?:above|before this|so far|(?:that )?you (?:were|have been|had|got|received)|given (?:to you|above|before|earlier)|from (?:the )?(?:system|developer|operator))\\b`,
+    `${IMPERATIVE}${FORGET} ${FILLERS}${STRONG_ORDERS} (?:above(?! ?\\d)|before this|so far|(?:that )?you (?:were|have been|had|got|received)|given (?:to you|above|before|earlier)|(?:from|in|of) (?:the |your )?(?:system|developer|operator))\\b`,
   ),
   order(
     'injection.override',
@@ -55,19 +58,65 @@ const ORDER_RULES: readonly InjectionRule[] = [
     `${IMPERATIVE}${FORGET} (?:everything|anything|all|whatever) (?:(?:that |which )?(?:you (?:were|have been|know|learned|got)|i (?:said|told)|was said|came|comes|is written|stands)|(?:said |written |stated |given )?(?:above|before|previously|earlier|up to (?:now|this point)))`,
   ),
   order(
+    'injection.override',
+    OVERRIDE_REASON,
+    `(?<!\\b(?:not|never|cannot|can't|don't|without) )\\b${FORGET.replace('drop|discard|', '')}(?:s|ing)? (?:(?:all|any|every|of|the) ){0,3}your (?:(?:${BEFORE}|own|normal|usual|internal|content|security) ){0,3}${STRONG_ORDERS}\\b`,
+  ),
+  order(
+    'injection.override',
+    OVERRIDE_REASON,
+    `(?:${IMPERATIVE}${FORGET}|\\b(?:overrides?|replaces?|supersedes?|overriding|replacing) (?=your|all|any)) ?(?:your |the |any |all )?(?:system prompt|system message|developer message)\\b`,
+  ),
+  order(
+    'injection.override',
+    OVERRIDE_REASON,
+    `${IMPERATIVE}${FORGET} (?:(?:all|any|everything|anything|of|the) ){1,3}above(?:[.,;:!]|$|\\n| and\\b| instead\\b)|${IMPERATIVE}(?:ignore|disregard|forget|bypass|disable) (?:all |any |the |your )?(?:safety|ethical|ethics|content|moderation)(?: (?:rules?|guidelines?|polic(?:y|ies)|filters?|checks?|restrictions?))?(?: and\\b|[.,;!]|$|\\n)`,
+  ),
+  order(
+    'injection.override',
+    'Declares earlier instructions void',
+    "\\b(?:your (?:[\\w-]+ ){0,3}(?:instructions?|rules|guidelines|orders|restrictions|system prompt)|(?:all |the |any )?(?:instructions?|rules|orders|text) (?:above|before (?:this|here)|up to (?:here|this point))(?: (?:line|message|note|point|text))?) (?:is|are|was|were|have been|has been) (?:hereby |now )?(?:void|cancelled|canceled|revoked|replaced|lifted|removed|suspended|obsolete|null|no longer (?:valid|in force|apply|active))\\b|\\byou (?:no longer|do not|don't) (?:need|have) to (?:follow|obey|respect) (?:your|any|the) (?:[\\w-]+ ){0,2}(?:rules|instructions|guidelines|restrictions|polic(?:y|ies))|\\b(?:system override|sudo mode|admin override)\\b|(?:^|[\\n.!?] ?)override ?: |\\byou (?:have|had|are under) no (?:rules|restrictions|limits|filters|guidelines|instructions)\\b",
+  ),
+  order(
+    'injection.override',
+    OVERRIDE_REASON,
+    `${IMPERATIVE}${WEAK_FORGET} ${FILLERS}(?:all |any |your )?(?:${BEFORE}|your) (?:${BEFORE} )?(?:instructions|prompts?|directives|guidelines|guardrails|safeguards|safety checks|normal checks|usual checks)\\b`,
+  ),
+  // Word order is free here, so only words that speak of a model's instructions count.
+  order(
+    'injection.override',
+    OVERRIDE_REASON,
+    `(?<!\\b(?:not|never|cannot|can't|don't|without) )\\b(?:ignor|disregard|forget|overlook|neglect|bypass|overrid)(?:e|es|ed|ing|s|ten)?\\b[ ,]+(?:[\\w'-]+[ ,]+){0,4}(?:previous|prior|earlier|preceding|above|original|initial|your)[ ,]+(?:[\\w'-]+[ ,]+){0,2}(?:instructions|directives|prompts?|system message)\\b`,
+  ),
+  order(
+    'injection.override',
+    OVERRIDE_REASON,
+    `\\b(?:previous|prior|earlier|preceding|above|original|initial|your|everything (?:said|written|stated)) (?:[\\w'-]+ ){0,4}?(?:instructions|directives|prompts?|before this point|before|above) (?:[\\w'-]+ ){0,3}?(?:ignored|disregarded|forgotten|overridden|no longer (?:matters?|appl(?:y|ies)|counts?|binding))\\b`,
+  ),
+  order(
+    'injection.override',
+    OVERRIDE_REASON,
+    `${IMPERATIVE}(?:ignore|disregard|forget) (?:(?:all )?(?:the )?(?:previous|prior)(?:[.,;!]|$|\\n| and\\b)|what(?:ever)? (?:the (?:system|developer|operator)|you were|you have been|i) (?:told|said|instructed|ordered|wrote))`,
+  ),
+  order(
     'injection.new-instructions',
     'Announces new instructions or a new task for a model',
-    '(?:(?:your|the|these|here are|following are) (?:new|real|actual|updated|true) (?:instructions?|task|role|orders?|objective|goal|system prompt|directives?)\\b(?: (?:is|are|now|as follows)|:)|(?:^|[\\n.!?] ?)new (?:instructions?|system prompt|orders?|task) ?:|\\bfrom (?:now on|this point (?:on|forward|onwards?)),? you (?:are|will|must|shall|should|only|always|never|answer|respond)\\b)',
+    `\\byou (?:shall|must|will|should) now (?:answer|act|respond|behave|speak|obey)\\b|${IMPERATIVE}(?:begin|start|end|finish) your (?:answer|reply|response|output) with\\b|\\b(?:treat|take|read|interpret) (?:[\\w'-]+ ){1,5}as (?:a |your |the )?(?:new )?system (?:message|prompt|instructions?)\\b|${IMPERATIVE}pretend (?:that )?you(?: are|'re) my\\b`,
+  ),
+  order(
+    'injection.new-instructions',
+    'Announces new instructions or a new task for a model',
+    '(?:\\byour (?:new|real|actual|updated|true) (?:instructions?|task|role|orders?|objective|goal|system prompt|directives?)\\b(?: (?:is|are|now|as follows)|:)|\\b(?:the|these|here are the|following) (?:new|real|actual|updated|true) (?:instructions?|orders?|directives?)(?: (?:as follows|follow)\\b|:)|(?:^|[\\n.!?] ?)new (?:instructions?|system prompt|orders?|task) ?:|\\bfrom (?:now on|this point (?:on|forward|onwards?)),? you (?:are|will|must|shall|should|only|always|never|answer|respond)\\b)',
   ),
   order(
     'injection.persona',
     'Gives a model another role',
-    '(?:\\byou are (?:now|no longer|henceforth) dan\\b|\\byou are (?:now|no longer|henceforth) (?:(?:a|an|the|in|my|called|named|bound|subject|acting as|under|going to act) ?)(?:[\\w-]+ ){0,3}(?:assistant|ai|a\\.i\\.|model|bot|chatbot|agent|persona|dan|hacker|root|admin(?:istrator)?|jailbroken|unrestricted|mode|restrictions?|rules?|polic(?:y|ies)|filters?|guidelines?)\\b|\\b(?:pretend|imagine|act|behave|roleplay|role-play)(?: that)? (?:to be|you are|as if you (?:are|were|had)|as|like)(?: an?| the)? (?:[\\w-]+ ){0,3}(?:unrestricted|unfiltered|uncensored|jailbroken|dan\\b|evil|no (?:rules|restrictions|limits|filters)|without (?:any )?(?:rules|restrictions|limits|filters)|root user|system administrator)|\\b(?:enable|enter|activate|switch to|you are in) (?:developer|debug|god|dan|jailbreak|unrestricted|sudo|admin) mode\\b(?! in| of| for| on the)|\\bdo anything now\\b)',
+    '(?:\\byou are (?:now|no longer|henceforth) dan\\b|\\byou are (?:now )?(?:an? )?(?:unrestricted|unfiltered|uncensored|jailbroken)\\b|\\byou are (?:now|no longer|henceforth) (?:(?:a|an|the|in|my|called|named|bound|subject|acting as|under|going to act) ?)(?:[\\w-]+ ){0,3}(?:assistant|ai|a\\.i\\.|model|bot|chatbot|agent|persona|dan|hacker|root|admin(?:istrator)?|jailbroken|unrestricted|mode|restrictions?|rules?|polic(?:y|ies)|filters?|guidelines?)\\b|\\b(?:pretend|imagine|act|behave|roleplay|role-play)(?: that)? (?:to be|you are|as if you (?:are|were|had)|as|like)(?: an?| the)? (?:[\\w-]+ ){0,3}(?:unrestricted|unfiltered|uncensored|jailbroken|dan\\b|evil|no (?:rules|restrictions|limits|filters)|without (?:any )?(?:rules|restrictions|limits|filters)|root user|system administrator)|\\b(?:enable|enter|activate|switch to|you are in) (?:developer|debug|god|dan|jailbreak|unrestricted|sudo|admin) mode\\b(?! in| of| for| on the)|\\bdo anything now\\b)',
   ),
   order(
     'injection.reveal',
     'Asks a model to give away its prompt or secrets',
-    `${IMPERATIVE}(?:reveal|print|output|show|repeat|leak|disclose|display|dump|send|tell|give|write out|recite|expose|return|paste|copy)(?: (?:me|us|back|out|verbatim|to me))? (?:(?:all|of|the|your|any|entire|full|exact|complete|whole|initial|original|hidden|secret|own|above|current|internal|text|contents?|word for word) ){1,6}(?:system prompt|system message|instructions|prompt\\b(?! is| was| for| to)|guidelines|api keys?|secret keys?|credentials|environment variables|access tokens?|conversation history)`,
+    `${IMPERATIVE}(?:reveal|print|output|show|repeat|leak|disclose|display|dump|send|tell|give|write out|recite|paste)(?: (?:me|us|back|out|verbatim|to me))? (?:(?:all|of|the|your|any|entire|full|exact|complete|whole|initial|original|hidden|secret|own|above|current|internal|text|contents?|word for word) ){1,6}(?:system prompt|system message|instructions|prompt\\b(?! is| was| for| to)|guidelines|api keys?|secret keys?|credentials|environment variables|access tokens?|conversation history)`,
   ),
   order(
     'injection.reveal',
@@ -77,7 +126,17 @@ const ORDER_RULES: readonly InjectionRule[] = [
   order(
     'injection.verdict',
     'Fixes a verdict whatever is being judged',
-    `(?:${IMPERATIVE}(?:always |simply |just |only )?(?:mark|treat|classify|rate|accept|approve|label|consider|report|flag|judge|score|declare|deem|grade|pass) (?:everything|anything|all|every(?: single)?|any)(?: (?:of|the|these|those|following|further|future|subsequent|other|code|security|input|user|item|pull))*(?: (?:issues?|findings?|inputs?|requests?|changes?|results?|items?|submissions?|answers?|content|vulnerabilit(?:y|ies)|reports?|files?|alerts?|messages?|posts?|contracts?|documents?|code|cases?|claims?))? ?(?:as |is |are |to be )?(?:safe|approved|benign|fine|false positives?|harmless|ok(?:ay)?|correct|compliant|passed|valid|clean|no issues?)\\b|\\b(?:always |only )?(?:answer|respond|reply|output|return|say|print)(?: only| always| with| just| simply){0,3} ["']?[\\w ]{1,30}["']?,? (?:regardless|no matter|irrespective|independent(?:ly)?) (?:of )?(?:the |what |which |how |any )?(?:content|evidence|input|code|question|context|item|facts|user|is|you)|\\b(?:never|do not|don't) (?:report|flag|mention|raise|list) (?:any|anything|a single|another)(?: (?:more|further|other|kind of|type of|security|new))*(?: (?:issues?|findings?|vulnerabilit(?:y|ies)|problems?|errors?|concerns?|warnings?|bugs?))?(?: (?:again|ever|at all|anymore|any more|whatsoever|from now on))?(?:[.!;"']|$|\\n))`,
+    `(?:${IMPERATIVE}(?:always |simply |just |only )?(?:mark|treat|classify|rate|accept|approve|label|consider|report|flag|judge|score|declare|deem|grade|pass) (?:everything|anything|all|every(?: single)?|any)(?: (?:of|the|these|those|following|further|future|subsequent|other|code|security|input|user|item|pull))*(?: (?:issues?|findings?|inputs?|requests?|changes?|results?|items?|submissions?|answers?|content|vulnerabilit(?:y|ies)|reports?|files?|alerts?|messages?|posts?|contracts?|documents?|code|cases?|claims?))? ?(?:as |is |are |to be )?(?:an? )?(?:safe|approved|benign|fine|false positives?|harmless|ok(?:ay)?|correct|compliant|passed|valid|clean|no issues?)\\b|\\b(?:always |only )?(?:answer|respond|reply|output|return|say|print)(?: only| always| with| just| simply){0,3} ["']?[\\w ]{1,30}["']?,? (?:regardless|no matter|irrespective|independent(?:ly)?) (?:of )?(?:(?:the|what|which|how|any) ){0,2}(?:content|evidence|input|code|question|context|item|facts|user|is|you)|\\b(?:never|do not|don't) (?:report|flag|mention|raise|list) (?:any|anything|a single|another)(?: (?:more|further|other|kind of|type of|security|new))*(?: (?:issues?|findings?|vulnerabilit(?:y|ies)|problems?|errors?|concerns?|warnings?|bugs?))?(?: (?:again|ever|at all|anymore|any more|whatsoever|from now on|in this (?:repository|repo|file|project|code|document|text|item)))?(?:[.!;"']|$|\\n))`,
+  ),
+  order(
+    'injection.reveal',
+    'Asks a model to give away its prompt or secrets',
+    `${IMPERATIVE}(?:repeat|print|output|recite|copy|echo) (?:back )?(?:all |everything |the |any ){1,3}(?:text|words|content|message|messages|conversation)? ?(?:above(?= word for word| verbatim| and\\b|[.,;:!]|$|\\n)|before this|so far|verbatim|word for word)`,
+  ),
+  order(
+    'injection.verdict',
+    'Fixes a verdict whatever is being judged',
+    `${IMPERATIVE}(?:simply |just |always |only )*(?:answer|say|reply|respond|output|return) (?:with )?["']?(?:yes|no|ok|okay|safe|approved|pass|true|correct)["']? (?:to|for) (?:every|all|any|each)(?:thing| |$)|(?:set|fix|force) (?:the )?(?:verdict|result|score|rating|outcome) ?(?:=|to|:) ?["']?(?:pass|safe|ok|approved|clean|true)\\b|\\ball (?:findings|issues|alerts|warnings|reports) are false positives\\b|\\b(?:whatever|no matter what|no matter which|regardless of) (?:the )?(?:input|content|question|code|item|evidence|text)[^.\\n]{0,20}, ?(?:you )?(?:always |must |should |only |just ){0,2}(?:answer|respond|reply|say|output|return|approve)\\b`,
   ),
   order(
     'injection.verdict',
@@ -90,9 +149,19 @@ const ORDER_RULES: readonly InjectionRule[] = [
     "\\b(?:do not|don't|never|without) (?:tell|telling|inform|informing|alert|alerting|notify|notifying|let|letting|mention this|mentioning this|reveal this|revealing this|show this)(?: to)?(?: the| your| any)? ?(?:users?|reviewers?|humans?|operators?|developers?|admins?|administrators?|anyone|anybody|owner)?(?: know)?,? ?(?:about|of|that you (?:were|have|had|are|received|got|follow|read|saw)|you) (?:this|these|that|it|been|told|given|instructed|read|a|an|the)? ?(?:instructions?|prompts?|messages?|notes?|orders?|commands?|rules?|hidden|change|told|given|instructed|following)",
   ),
   order(
+    'injection.conceal',
+    'Asks a model to hide something from people',
+    "\\b(?:never|do not|don't|without) (?:mention|mentioning|reveal|revealing|disclose|disclosing|quote|quoting|refer to|referring to) (?:this|these|the above) (?:note|message|instructions?|text|prompt|line|lesson|order)s?\\b",
+  ),
+  order(
     'injection.address-model',
     'Speaks to the model that will read the note',
-    '(?:\\b(?:attention|hey|dear|note to|message to|important for|instructions? (?:for|to)) (?:all |any |the |every )?(?:ai|a\\.i\\.|llm|language model|chatbot|gpt|chatgpt|claude|gemini|copilot|ai model|ai assistant|ai reviewer|automated reviewer|ai agent)s?\\b|\\bif you are (?:an? |the )?(?:ai|llm|language model|large language model|ai assistant|chatbot|gpt|automated (?:system|reviewer))\\b|\\bas an (?:ai|llm|language model)[^.\\n]{0,40}\\byou (?:must|should|will|shall)\\b)',
+    '\\b(?:when|if|once|as soon as) you (?:can )?(?:read|see|process|parse|receive) this\\b|\\b(?:ais?|llms?|language models?) ?(?:reviewers?|assistants?|models?|agents?|checkers?|systems?)? (?:must|should|shall|have to|need to|are required to) (?:always |never |only |immediately )?(?:approve|ignore|accept|disregard|obey|comply|skip)\\b',
+  ),
+  order(
+    'injection.address-model',
+    'Speaks to the model that will read the note',
+    '(?:\\b(?:attention|hey|dear|note (?:to|for)|message (?:to|for)|important for|instructions? (?:for|to)),? (?:all |any |the |every )?(?:model|assistant|ai|a\\.i\\.|llm|language model|chatbot|gpt|chatgpt|claude|gemini|copilot|ai model|ai assistant|ai reviewer|automated reviewer|ai agent)s?\\b|\\bif you are (?:an? |the )?(?:ai|llm|language model|large language model|ai assistant|chatbot|gpt|automated (?:system|reviewer))\\b|\\bas an (?:ai|llm|language model)[^.\\n]{0,40}\\byou (?:must|should|will|shall)\\b)',
   ),
 ];
 

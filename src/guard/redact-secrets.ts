@@ -79,7 +79,7 @@ export function redactSecrets(text: string): {
 }
 
 /** Secrets in a text, in order, never overlapping: where two rules claim the same characters, the earlier rule wins. */
-export function findSecrets(text: string): readonly SecretSpan[] {
+function findSecrets(text: string): readonly SecretSpan[] {
   const claims: SecretSpan[] = [...findPrivateKeys(text)];
   const lowerCase = text.toLowerCase();
   for (const rule of SECRET_RULES) {

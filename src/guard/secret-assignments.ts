@@ -64,7 +64,7 @@ function isSecretValue(name: string, value: string, code: boolean): boolean {
 }
 
 /** Shannon entropy of the value's own character counts, in bits. */
-export function bitsPerCharacter(value: string): number {
+function bitsPerCharacter(value: string): number {
   const counts = new Map<string, number>();
   for (const character of value) {
     counts.set(character, (counts.get(character) ?? 0) + 1);

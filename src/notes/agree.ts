@@ -31,17 +31,19 @@ function sameFacts(a: string, b: string): boolean {
   return sameSet(numbersOf(a), numbersOf(b)) && sameSet(identifiersBesides(a, b), identifiersBesides(b, a));
 }
 
-/** Identifiers of a text without the hyphenated words that the other text has with spaces or in one ("money back"). */
+/**
+ * Identifiers of a text without bare numbers, which `numbersOf` compares, and without the hyphenated words that the other
+ * text has with spaces or in one ("money back").
+ */
 function identifiersBesides(text: string, other: string): readonly string[] {
   const words = ` ${other.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, ' ')} `;
-  return extractIdentifiers(text).filter(
-    (identifier) =>
-      !/^\p{L}+(?:-\p{L}+)+$/u.test(identifier) ||
-      !(
-        words.includes(` ${identifier.replaceAll('-', ' ')} `) ||
-        words.includes(` ${identifier.replaceAll('-', '')} `)
-      ),
-  );
+  return extractIdentifiers(text).filter((identifier) => {
+    if (/^\p{L}+(?:-\p{L}+)+$/u.test(identifier)) {
+      const [spaced, joined] = [identifier.replaceAll('-', ' '), identifier.replaceAll('-', '')];
+      return !words.includes(` ${spaced} `) && !words.includes(` ${joined} `);
+    }
+    return /\p{L}/u.test(identifier);
+  });
 }
 
 function sameSet(a: Iterable<string>, b: Iterable<string>): boolean {

@@ -1,28 +1,14 @@
 import type { Caller } from '../domain/api-key.js';
 import { ErrataError } from '../domain/errors.js';
 import { LIMITS } from '../domain/limits.js';
-import type { FeedbackNote, MergeCandidate, NoteId } from '../domain/note.js';
-import type { NoteInsert } from '../ports/note-store.js';
-import type { CorrectionInput, SubmitOutcome, SubmitResult } from '../ports/use-cases.js';
+import type { FeedbackNote, NoteId } from '../domain/note.js';
+import type { CorrectionInput, SubmitResult } from '../ports/use-cases.js';
 import { checkGrant } from './check-grant.js';
-import { draftNote } from './draft-note.js';
 import type { EmbeddedNote, NoteEmbedder } from './embed-notes.js';
-import { findNearDuplicate, type NewLesson } from './find-near-duplicate.js';
 import { addSupport, mergeResubmission } from './merge-resubmission.js';
 import type { WriteContext } from './note-deps.js';
+import { type Plan, planChunk, storedNotes } from './plan-chunk.js';
 import { type PreparedCorrection, prepareCorrection } from './prepare-correction.js';
-
-/** What will be done with one correction, decided before anything of its chunk is written. */
-type Plan =
-  | {
-      readonly kind: 'insert';
-      readonly insert: NoteInsert;
-      readonly outcome: SubmitOutcome;
-      /** To the nearest note within the policy's reach, also where it turned out to say something else. */
-      readonly similarity?: number | undefined;
-    }
-  | { readonly kind: 'merge' }
-  | { readonly kind: 'support'; readonly target: { readonly noteId: NoteId; readonly similarity: number } };
 
 /** A correction that passed validation, or the error that refused it. */
 export type Judged = PreparedCorrection | ErrataError;
@@ -101,22 +87,6 @@ async function embedNew(
   return embed.embed(missing, batchSize === 1 ? 'interactive' : 'bulk');
 }
 
-async function storedNotes(
-  { store }: WriteContext,
-  chunk: readonly PreparedCorrection[],
-): Promise<ReadonlyMap<NoteId, FeedbackNote>> {
-  const namespaces = [...new Set(chunk.map(({ namespace }) => namespace))];
-  const found = await Promise.all(
-    namespaces.map((namespace) =>
-      store.notes.getMany(
-        namespace,
-        chunk.filter((prepared) => prepared.namespace === namespace).map(({ id }) => id),
-      ),
-    ),
-  );
-  return new Map(found.flat().map((note) => [note.id, note]));
-}
-
 async function storeChunk(
   context: WriteContext,
   caller: Caller,
@@ -175,44 +145,4 @@ async function carryOut(
     similarity: plan.similarity,
     findings: note.findings,
   };
-}
-
-/** Decides in the order given, so that of two near duplicates in one batch the first is the note and the second its support. */
-async function planChunk(
-  context: WriteContext,
-  caller: Caller,
-  chunk: readonly PreparedCorrection[],
-  embedded: ReadonlyMap<NoteId, EmbeddedNote>,
-): Promise<readonly Plan[]> {
-  await context.catchUp();
-  const stored = await storedNotes(context, chunk);
-  const planned = new Set<NoteId>();
-  const pending: NewLesson[] = [];
-  const plans: Plan[] = [];
-  const at = context.clock.now();
-  for (const prepared of chunk) {
-    const vectors = embedded.get(prepared.id);
-    if (stored.has(prepared.id) || planned.has(prepared.id) || vectors === undefined) {
-      plans.push({ kind: 'merge' });
-      continue;
-    }
-    const lesson: NewLesson = { ...prepared, lessonVector: vectors.vectors.lesson };
-    // A quarantined text must not lend its source to a live note, nor be compared with one in the reviewer's eyes.
-    const near = prepared.quarantined
-      ? ({ kind: 'none', similarity: undefined } as const)
-      : await findNearDuplicate(context, lesson, pending);
-    if (near.kind === 'duplicate') {
-      plans.push({ kind: 'support', target: near });
-      continue;
-    }
-    const mergeCandidate: MergeCandidate | undefined =
-      near.kind === 'opposite' ? { noteId: near.noteId, similarity: near.similarity } : undefined;
-    const draft = draftNote(prepared, { caller, at, embedded: vectors, mergeCandidate });
-    plans.push({ kind: 'insert', ...draft, similarity: near.similarity });
-    planned.add(prepared.id);
-    if (draft.insert.note.status === 'ACTIVE') {
-      pending.push(lesson);
-    }
-  }
-  return plans;
 }

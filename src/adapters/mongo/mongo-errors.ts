@@ -1,4 +1,5 @@
 import {
+  MongoBulkWriteError,
   MongoError,
   MongoNetworkError,
   MongoNotConnectedError,
@@ -20,6 +21,21 @@ export function serverCode(error: unknown): number | undefined {
 /** Whether a unique index refused a document. FerretDB answers an update into a duplicate with code 1. */
 export function isDuplicate(error: unknown): boolean {
   return serverCode(error) === 11000;
+}
+
+/**
+ * Positions that a bulk insert left out because their ids were taken. Anything else that went wrong is thrown: the driver
+ * wraps a lost connection in the same class, with no position at all.
+ */
+export function duplicatePositions(error: unknown): ReadonlySet<number> {
+  if (!(error instanceof MongoBulkWriteError)) throw error;
+  const failures = Array.isArray(error.writeErrors) ? error.writeErrors : [error.writeErrors];
+  const onlyDuplicates = failures.length > 0 && failures.every((failure) => failure.code === 11000);
+  if (onlyDuplicates && error.result.getWriteConcernError() === undefined) {
+    return new Set(failures.map((failure) => failure.index));
+  }
+  const original: unknown = error.errorResponse;
+  throw original instanceof Error ? original : error;
 }
 
 /** Whether the server has no change streams: 40573 stands alone, 238 not implemented, 40324 unknown stage. */

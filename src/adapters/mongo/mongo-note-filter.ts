@@ -21,8 +21,9 @@ export function noteFilter(scope: NamespaceScope, filter: NoteFilter): Filter<No
   if (statuses !== undefined) conditions.push({ status: { $in: [...statuses] } });
   if (impact !== undefined) conditions.push({ impact });
   if (author !== undefined) conditions.push({ 'sources.author': author });
-  for (const [k, v] of Object.entries(attributes ?? {}))
-    conditions.push({ attributes: { $elemMatch: { k, v } } });
+  for (const [key, value] of Object.entries(attributes ?? {})) {
+    conditions.push({ attributes: attributePair(key, value) });
+  }
   if (createdFrom !== undefined) conditions.push({ createdAt: { $gte: createdFrom } });
   if (createdTo !== undefined) conditions.push({ createdAt: { $lt: createdTo } });
   if (text !== undefined && text !== '') {

@@ -1,4 +1,4 @@
-import { type Collection, MongoBulkWriteError } from 'mongodb';
+import type { Collection } from 'mongodb';
 import type { FeedbackNote, NoteId, OutcomeCounts } from '../../domain/note.js';
 import type { InsertOutcome, NoteInsert, NoteUpdate } from '../../ports/note-store.js';
 import { noteNotFound, versionConflict } from '../records/note-errors.js';
@@ -9,7 +9,7 @@ import {
   type VectorSubtype,
   vectorFields,
 } from './mongo-documents.js';
-import { isDuplicate } from './mongo-errors.js';
+import { duplicatePositions, isDuplicate } from './mongo-errors.js';
 import type { WriteCompletion } from './mongo-write-completion.js';
 
 /** Each note changes in one atomic operation that carries its audit event; `WriteCompletion` does the rest. */
@@ -30,7 +30,10 @@ export class MongoNoteWriter {
     const byId = new Map<NoteId, NoteInsert>();
     for (const entry of entries) if (!byId.has(entry.note.id)) byId.set(entry.note.id, entry);
     const documents = Array.from(byId.values(), (entry) => this.#newDocument(entry));
-    const refused = documents.length === 0 ? new Set<number>() : await this.#insertNew(documents);
+    const refused =
+      documents.length === 0
+        ? new Set<number>()
+        : await this.#completion.watched(() => this.#insertNew(documents));
     const made = documents.filter((_, i) => !refused.has(i));
     await this.#completion.complete(made);
     const ids = new Set(made.map((document) => document._id));
@@ -55,10 +58,9 @@ export class MongoNoteWriter {
     const version = expectedVersion + 1;
     const encoded = vectors === undefined ? {} : vectorFields(vectors, this.#vectorSubtype);
     const pending = { ...eventOf(note, version, audit), open: true as const };
-    const result = await this.#notes.updateOne(
-      { _id: id, namespace, version: expectedVersion },
-      { $set: { ...noteContent(note), ...encoded, version, pending } },
-    );
+    const target = { _id: id, namespace, version: expectedVersion };
+    const change = { $set: { ...noteContent(note), ...encoded, version, pending } };
+    const result = await this.#completion.watched(() => this.#notes.updateOne(target, change));
     if (result.matchedCount === 0) throw versionConflict(id, expectedVersion, expectedVersion + 1);
     await this.#completion.complete([{ _id: id, version, pending }]);
     const model = vectors === undefined ? held.embeddingModel : (vectors?.modelId ?? null);
@@ -96,13 +98,7 @@ export class MongoNoteWriter {
       else await this.#notes.insertMany([...documents], { ordered: false });
       return new Set();
     } catch (error) {
-      if (!(error instanceof MongoBulkWriteError)) {
-        if (isDuplicate(error)) return new Set([0]);
-        throw error;
-      }
-      const failures = Array.isArray(error.writeErrors) ? error.writeErrors : [error.writeErrors];
-      if (failures.some((failure) => failure.code !== 11000)) throw error;
-      return new Set(failures.map((failure) => failure.index));
+      return isDuplicate(error) && documents.length === 1 ? new Set([0]) : duplicatePositions(error);
     }
   }
 }

@@ -1,6 +1,7 @@
-import { type Collection, MongoBulkWriteError } from 'mongodb';
+import type { Collection } from 'mongodb';
 import type { MongoChangeLog } from './mongo-change-log.js';
 import type { AuditDocument, NoteDocument } from './mongo-documents.js';
+import { duplicatePositions } from './mongo-errors.js';
 
 type PendingNote = Pick<NoteDocument, '_id' | 'version' | 'pending'>;
 
@@ -27,10 +28,17 @@ export class WriteCompletion {
   /** One change entry for all the notes. */
   async complete(notes: readonly PendingNote[]): Promise<void> {
     if (notes.length === 0) return;
-    try {
+    await this.watched(async () => {
       await this.writeEvents(notes.flatMap(({ pending }) => pending ?? []));
       await this.#changes.append(notes.map(({ _id }) => _id));
       await this.#clear(notes);
+    });
+  }
+
+  /** Runs a step of a write; where it fails, whatever it may have done nevertheless is completed before the next write. */
+  async watched<T>(step: () => Promise<T>): Promise<T> {
+    try {
+      return await step();
     } catch (error) {
       this.#failed = true;
       throw error;
@@ -40,8 +48,8 @@ export class WriteCompletion {
   /** Does again what failed in this process, before its next write. */
   async completeFailed(): Promise<void> {
     if (!this.#failed) return;
-    await this.repair();
     this.#failed = false;
+    await this.watched(() => this.repair());
   }
 
   async repair(): Promise<number> {
@@ -60,13 +68,12 @@ export class WriteCompletion {
 
   /** Events that are there already are left alone. */
   async writeEvents(pending: readonly (AuditDocument & { readonly open: true })[]): Promise<void> {
+    if (pending.length === 0) return;
     const events = pending.map(({ open: _open, ...event }) => event);
     try {
       await this.#audit.insertMany(events, { ordered: false });
     } catch (error) {
-      if (!(error instanceof MongoBulkWriteError)) throw error;
-      const failures = Array.isArray(error.writeErrors) ? error.writeErrors : [error.writeErrors];
-      if (failures.some((failure) => failure.code !== 11000)) throw error;
+      duplicatePositions(error);
     }
   }
 

@@ -61,7 +61,7 @@ async function main(port: NonNullable<typeof parentPort>, options: EmbedWorkerDa
   const session = await gate.run(() => openSession(runtime, options));
   const reply = (message: EmbedReply, vector?: Float32Array<ArrayBuffer>) =>
     port.postMessage(message, vector === undefined ? [] : [vector.buffer]);
-  port.on('message', async (request: EmbedRequest) => {
+  const handle = async (request: EmbedRequest) => {
     if (request.type === 'close') {
       await gate.run(() => session.release());
       port.close();
@@ -73,9 +73,14 @@ async function main(port: NonNullable<typeof parentPort>, options: EmbedWorkerDa
     } catch (error) {
       reply({ type: 'failed', message: error instanceof Error ? error.message : String(error) });
     }
-  });
+  };
   const vector = await gate.run(() => embed(runtime, session, options.canaryIds, options));
   reply({ type: 'ready', vector }, vector);
+  // In turn, so that `close` waits for the text that runs.
+  let last = Promise.resolve();
+  port.on('message', (request: EmbedRequest) => {
+    last = last.then(() => handle(request));
+  });
 }
 
 // A rejection ends the thread with an `error` event, which the owner reports.

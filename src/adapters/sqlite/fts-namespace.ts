@@ -17,7 +17,7 @@ const IDENTIFIER_WEIGHT = 3;
 /** Terms of a query that are looked up, rarest first: the rest hardly moves a BM25 ranking. */
 const MAX_QUERY_TERMS = 32;
 /** Entries that a query reads at most, beyond its rarest term's: what keeps long queries under 3 ms (bench in the README). */
-const MAX_POSTINGS = 2_000;
+const MAX_POSTINGS = 1_500;
 
 /** One namespace's notes: its FTS5 table, what is held and what was removed at which version, and term counts. */
 export class FtsNamespace {

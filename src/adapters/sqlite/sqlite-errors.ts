@@ -34,7 +34,7 @@ const UNAVAILABLE: readonly (readonly [code: string, advice: string])[] = [
 export function fromSqlite(error: unknown, path: string): unknown {
   if (error instanceof ErrataError) return error;
   const code = resultCode(error);
-  if (code === undefined) return error;
+  if (code === undefined) return isUnloadable(error) ? unloadable(error) : error;
   if (isBusy(error)) {
     const message = `Expected the lock of the store ${path}, received ${code}: another process is writing; try again`;
     return new ErrataError('STORE_BUSY', message, { cause: error, details: { code } });
@@ -46,4 +46,15 @@ export function fromSqlite(error: unknown, path: string): unknown {
   }
   const message = `Expected a usable store at ${path}, received ${code}: ${known[1]}`;
   return new ErrataError('STORE_UNAVAILABLE', message, { cause: error, details: { code } });
+}
+
+/** The library is compiled for one Node version; another one cannot load it. */
+function isUnloadable(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  return ('code' in error && error.code === 'ERR_DLOPEN_FAILED') || error.message.includes('bindings file');
+}
+
+function unloadable(error: unknown): ErrataError {
+  const message = `Expected better-sqlite3 to load under Node ${process.versions.node}, received a build for another version: run npm rebuild better-sqlite3, or use MongoDB`;
+  return new ErrataError('STORE_UNAVAILABLE', message, { cause: error });
 }

@@ -14,6 +14,18 @@ export const NOTE_COLUMNS = `n.seq, n.id, n.namespace, n.task_type AS taskType, 
 export const VECTOR_COLUMNS =
   'v.model_id AS vectorModel, v.lesson AS lessonVector, v.situation AS situationVector';
 
+/** With the parameters of `noteParameters`, the outcome counts and `model`. An id that is taken changes no row. */
+export const INSERT_NOTE = `INSERT INTO notes (id, namespace, task_type, status, impact, risk, created_at, updated_at, version, model_id,
+    retrieved, helpful, harmful, ignored, lesson, correction, wrong_answer, rest, searched)
+  VALUES (@id, @namespace, @taskType, @status, @impact, @risk, @createdAt, @updatedAt, 1, @model,
+    @retrieved, @helpful, @harmful, @ignored, @lesson, @correction, @wrongAnswer, @rest, @searched)
+  ON CONFLICT (id) DO NOTHING`;
+/** With the parameters of `noteParameters`, `version` and `model`; outcome counts stay. */
+export const UPDATE_NOTE = `UPDATE notes SET task_type = @taskType, status = @status, impact = @impact, risk = @risk,
+    created_at = @createdAt, updated_at = @updatedAt, version = @version, model_id = @model, lesson = @lesson,
+    correction = @correction, wrong_answer = @wrongAnswer, rest = @rest, searched = @searched
+  WHERE id = @id`;
+
 /** The note of a row, or undefined where the row is damaged. */
 export function noteFromRow(row: Row): FeedbackNote | undefined {
   const rest = parseObject(row.rest);

@@ -21,9 +21,11 @@ import { appendChange, lastRevision, pruneChanges, readChanges } from './sqlite-
 import type { Row, SqliteDatabase } from './sqlite-database.js';
 import { countByStatus, countNotes, listNotes } from './sqlite-note-queries.js';
 import {
+  INSERT_NOTE,
   NOTE_COLUMNS,
   noteFromRow,
   noteParameters,
+  UPDATE_NOTE,
   VECTOR_COLUMNS,
   vectorsFromRow,
   writeFacets,
@@ -37,17 +39,9 @@ interface ScanParameters {
   readonly namespace?: string | undefined;
 }
 
+/** The plus keeps the planner off the namespace's indexes: the ids are what is looked up. */
 const IN_IDS = 'n.id IN (SELECT value FROM json_each(@ids))';
-const INSERT = `INSERT INTO notes (id, namespace, task_type, status, impact, risk, created_at, updated_at, version, model_id,
-    retrieved, helpful, harmful, ignored, lesson, correction, wrong_answer, rest, searched)
-  VALUES (@id, @namespace, @taskType, @status, @impact, @risk, @createdAt, @updatedAt, 1, @model,
-    @retrieved, @helpful, @harmful, @ignored, @lesson, @correction, @wrongAnswer, @rest, @searched)
-  ON CONFLICT (id) DO NOTHING`;
-const UPDATE = `UPDATE notes SET task_type = @taskType, status = @status, impact = @impact, risk = @risk,
-    created_at = @createdAt, updated_at = @updatedAt, version = @version, model_id = @model, lesson = @lesson,
-    correction = @correction, wrong_answer = @wrongAnswer, rest = @rest, searched = @searched
-  WHERE id = @id`;
-
+const IN_NAMESPACE = '+n.namespace = @namespace';
 /** Note, audit event and change entry in one transaction: there is nothing for `repair` to complete. */
 export class SqliteNoteStore implements NoteStore {
   readonly #db: SqliteDatabase;
@@ -66,7 +60,7 @@ export class SqliteNoteStore implements NoteStore {
   }
 
   async getMany(namespace: string, ids: readonly NoteId[]): Promise<readonly FeedbackNote[]> {
-    const sql = `SELECT ${NOTE_COLUMNS} FROM notes n WHERE ${IN_IDS} AND n.namespace = @namespace`;
+    const sql = `SELECT ${NOTE_COLUMNS} FROM notes n WHERE ${IN_IDS} AND ${IN_NAMESPACE}`;
     const rows = await this.#db.read(() => this.#db.all(sql, { ids: JSON.stringify(ids), namespace }));
     const found = new Map(rows.flatMap(this.#note).map((note) => [note.id, note]));
     return ids.flatMap((id) => found.get(id) ?? []);
@@ -74,7 +68,7 @@ export class SqliteNoteStore implements NoteStore {
 
   async getVectors(namespace: string, ids: readonly NoteId[]): Promise<ReadonlyMap<NoteId, NoteVectors>> {
     const sql = `SELECT n.id, ${VECTOR_COLUMNS} FROM notes n JOIN note_vectors v ON v.note = n.seq
-      WHERE ${IN_IDS} AND n.namespace = @namespace`;
+      WHERE ${IN_IDS} AND ${IN_NAMESPACE}`;
     const rows = await this.#db.read(() => this.#db.all(sql, { ids: JSON.stringify(ids), namespace }));
     return new Map(
       rows.flatMap((row) => {
@@ -160,7 +154,7 @@ export class SqliteNoteStore implements NoteStore {
     afterId: NoteId | undefined,
     limit: number,
   ): Promise<readonly FeedbackNote[]> {
-    const scope = namespace === undefined ? '' : 'AND n.namespace = @namespace';
+    const scope = namespace === undefined ? '' : 'AND +n.namespace = @namespace';
     const sql = `SELECT ${NOTE_COLUMNS} FROM notes n WHERE n.id > @after AND n.model_id IS NOT @modelId ${scope} ORDER BY n.id LIMIT @limit`;
     return this.#scan(sql, { after: afterId ?? '', modelId, namespace, limit }, this.#note);
   }
@@ -191,7 +185,7 @@ export class SqliteNoteStore implements NoteStore {
 
   #insertOne({ note, vectors, audit }: NoteInsert): InsertOutcome {
     const model = vectors?.modelId ?? null;
-    if (this.#db.run(INSERT, { ...noteParameters(note), ...note.outcomes, model }) === 0) return {};
+    if (this.#db.run(INSERT_NOTE, { ...noteParameters(note), ...note.outcomes, model }) === 0) return {};
     const seq = this.#db.get('SELECT seq FROM notes WHERE id = @id', { id: note.id })?.seq;
     writeFacets(this.#db, seq, note, true);
     if (vectors !== undefined) writeVectors(this.#db, seq, vectors);
@@ -207,7 +201,7 @@ export class SqliteNoteStore implements NoteStore {
       throw versionConflict(note.id, expectedVersion, Number(held.version));
     const version = expectedVersion + 1;
     const model = vectors === undefined ? held.model : (vectors?.modelId ?? null);
-    this.#db.run(UPDATE, { ...noteParameters(note), version, model });
+    this.#db.run(UPDATE_NOTE, { ...noteParameters(note), version, model });
     writeFacets(this.#db, held.seq, note, false);
     if (vectors !== undefined) writeVectors(this.#db, held.seq, vectors);
     insertAuditEvent(this.#db, { ...audit, version, namespace: note.namespace, noteId: note.id });

@@ -1,0 +1,81 @@
+import type { Caller } from '../domain/api-key.js';
+import type { FeedbackNote, MergeCandidate, NoteId } from '../domain/note.js';
+import type { NoteInsert } from '../ports/note-store.js';
+import type { SubmitOutcome } from '../ports/use-cases.js';
+import { draftNote } from './draft-note.js';
+import type { EmbeddedNote } from './embed-notes.js';
+import { findNearDuplicate, type NewLesson } from './find-near-duplicate.js';
+import type { WriteContext } from './note-deps.js';
+import type { PreparedCorrection } from './prepare-correction.js';
+
+/** What will be done with one correction, decided before anything of its chunk is written. */
+export type Plan =
+  | {
+      readonly kind: 'insert';
+      readonly insert: NoteInsert;
+      readonly outcome: SubmitOutcome;
+      /** To the nearest note within the policy's reach, also where it turned out to say something else. */
+      readonly similarity?: number | undefined;
+    }
+  | { readonly kind: 'merge' }
+  | { readonly kind: 'support'; readonly target: { readonly noteId: NoteId; readonly similarity: number } };
+
+/** The notes of a chunk that the store holds already, by id; one round trip a namespace. */
+export async function storedNotes(
+  { store }: WriteContext,
+  chunk: readonly PreparedCorrection[],
+): Promise<ReadonlyMap<NoteId, FeedbackNote>> {
+  const namespaces = [...new Set(chunk.map(({ namespace }) => namespace))];
+  const found = await Promise.all(
+    namespaces.map((namespace) =>
+      store.notes.getMany(
+        namespace,
+        chunk.filter((prepared) => prepared.namespace === namespace).map(({ id }) => id),
+      ),
+    ),
+  );
+  return new Map(found.flat().map((note) => [note.id, note]));
+}
+
+/**
+ * Decides in the order given, so that of two near duplicates in one batch the first is the note and the second its support.
+ * Writes nothing; expects the caller to hold the locks of the chunk's task types until the plans are carried out.
+ */
+export async function planChunk(
+  context: WriteContext,
+  caller: Caller,
+  chunk: readonly PreparedCorrection[],
+  embedded: ReadonlyMap<NoteId, EmbeddedNote>,
+): Promise<readonly Plan[]> {
+  await context.catchUp();
+  const stored = await storedNotes(context, chunk);
+  const planned = new Set<NoteId>();
+  const pending: NewLesson[] = [];
+  const plans: Plan[] = [];
+  const at = context.clock.now();
+  for (const prepared of chunk) {
+    const vectors = embedded.get(prepared.id);
+    if (stored.has(prepared.id) || planned.has(prepared.id) || vectors === undefined) {
+      plans.push({ kind: 'merge' });
+      continue;
+    }
+    const lesson: NewLesson = { ...prepared, lessonVector: vectors.vectors.lesson };
+    // A quarantined text must not lend its source to a live note, nor be compared with one in the reviewer's eyes.
+    const near = prepared.quarantined
+      ? ({ kind: 'none', similarity: undefined } as const)
+      : await findNearDuplicate(context, lesson, pending);
+    if (near.kind === 'duplicate') {
+      plans.push({ kind: 'support', target: near });
+      continue;
+    }
+    const mergeCandidate: MergeCandidate | undefined =
+      near.kind === 'opposite' ? { noteId: near.noteId, similarity: near.similarity } : undefined;
+    const draft = draftNote(prepared, { caller, at, embedded: vectors, mergeCandidate });
+    plans.push({ kind: 'insert', ...draft, similarity: near.similarity });
+    planned.add(prepared.id);
+    if (draft.insert.note.status === 'ACTIVE') {
+      pending.push(lesson);
+    }
+  }
+  return plans;
+}

@@ -1,0 +1,35 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import Database from 'better-sqlite3';
+import { createSqliteStore } from '../../../src/adapters/sqlite/create-sqlite-store.js';
+import type { Store } from '../../../src/ports/note-store.js';
+import type { StoreFixture } from '../../contract/store/fixture.js';
+
+/** Runs a statement as another program with access to the file would. */
+export function runSql(file: string, sql: string, ...parameters: unknown[]): void {
+  const db = new Database(file);
+  db.prepare(sql).run(...parameters);
+  db.close();
+}
+
+export async function createSqliteFixture(): Promise<StoreFixture & { readonly file: string }> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'errata-sqlite-'));
+  const file = path.join(folder, 'data', 'errata.db');
+  const opened: Store[] = [];
+  const connect = async (): Promise<Store> => {
+    const store = await createSqliteStore({ path: file });
+    opened.push(store);
+    return store;
+  };
+  return {
+    file,
+    store: await connect(),
+    connect,
+    damage: async (id) => runSql(file, `UPDATE notes SET rest = '{"attributes":' WHERE id = ?`, id),
+    dispose: async () => {
+      await Promise.all(opened.map((store) => store.close()));
+      await rm(folder, { recursive: true });
+    },
+  };
+}

@@ -1,0 +1,57 @@
+import { describe, expect, it } from 'vitest';
+import { displayWidth } from '../../src/cli/text-layout.js';
+import { runFake } from './run-fake.js';
+
+/** Every command, as a user would type it, with what its JSON document must hold. */
+const COMMANDS: readonly (readonly [string, readonly string[], string])[] = [
+  ['submit', ['submit', '-t', 'a', '--wrong-answer', 'b', '--correction', 'c', '--lesson', 'd'], 'CREATED'],
+  ['retrieve', ['retrieve', 'a query'], 'receipt-1'],
+  ['prompt', ['prompt', '--base', 'Judge.', '--item', 'an item'], 'prior_corrections'],
+  ['notes list', ['notes', 'list'], '"totalCount": 41'],
+  ['notes show', ['notes', 'show', 'x'], 'wrongAnswer'],
+  ['notes similar', ['notes', 'similar', 'x'], '0.87'],
+  ['notes history', ['notes', 'history', 'x'], 'created'],
+  ['review', ['review', 'x', '--decision', 'approve'], 'lesson'],
+  ['deprecate', ['deprecate', 'x', '--reason', 'old'], 'DEPRECATED'],
+  ['restore', ['restore', 'x', '--reason', 'new'], 'ACTIVE'],
+  ['models list', ['models', 'list'], 'all-MiniLM-L6-v2'],
+  ['models pull', ['models', 'pull'], 'directory'],
+  ['models verify', ['models', 'verify'], '"files": 3'],
+  ['models remove', ['models', 'remove', 'x'], 'removed'],
+  ['keys create', ['keys', 'create', 'ci', '--role', 'reader'], 'errata_secret_key_shown_once'],
+  ['keys list', ['keys', 'list'], 'createdAt'],
+  ['keys revoke', ['keys', 'revoke', 'ci'], 'revoked'],
+  ['jobs start', ['jobs', 'start', 'BACKFILL', '--detach'], 'QUEUED'],
+  ['jobs list', ['jobs', 'list'], 'job-1'],
+  ['jobs show', ['jobs', 'show', 'job-1'], 'job-1'],
+  ['jobs cancel', ['jobs', 'cancel', 'job-1'], 'CANCELLED'],
+  ['jobs watch', ['jobs', 'watch', 'job-1'], 'SUCCEEDED'],
+  ['evaluate', ['evaluate'], 'recall'],
+  ['schema', ['schema'], 'type Query'],
+];
+
+describe.each(COMMANDS)('errata %s', (_name, argv, expected) => {
+  it('prints one JSON document with --json, and exits 0', async () => {
+    const { code, stdout, calls } = await runFake([...argv, '--json']);
+    expect(code).toBe(0);
+    expect(JSON.stringify(JSON.parse(stdout), undefined, 2)).toContain(expected);
+    const opened = calls.filter(([name]) => name === 'openApp').length;
+    expect(calls.filter(([name]) => name === 'close')).toHaveLength(opened);
+  });
+
+  it('fits 80 columns and has no colours where it is no terminal', async () => {
+    const { code, stdout } = await runFake(argv);
+    expect(code).toBe(0);
+    expect(stdout.trim()).not.toBe('');
+    expect(stdout).not.toContain('\u001b');
+    for (const line of stdout.split('\n')) expect(displayWidth(line)).toBeLessThanOrEqual(80);
+  });
+
+  it('refuses an unknown flag with code 2, as JSON with --json', async () => {
+    const { code, stdout, calls } = await runFake([...argv, '--jsno', '--json']);
+    expect(code).toBe(2);
+    expect(JSON.parse(stdout).error.code).toBe('INVALID_CONFIG');
+    expect(JSON.parse(stdout).error.message).toContain('--json');
+    expect(calls).toEqual([]);
+  });
+});

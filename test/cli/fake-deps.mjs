@@ -1,0 +1,223 @@
+// An installation without store, model and index, for what the command line itself does: forms of output, exit codes, signals.
+// Plain JavaScript, so that child processes can run it against dist.
+
+/** `at` makes ids that sort; texts hold what terminals and pipes must survive. */
+export function fakeNote(at = 1, changes = {}) {
+  return {
+    id: String(at).padStart(64, '0'),
+    namespace: 'default',
+    taskType: 'code-review',
+    wrongAnswer: 'Reported a leak.',
+    correction: 'The pool closes it.',
+    lesson: `Lesson ${at}: connections of the pool are closed by the pool itself, so a missing close() is no leak.`,
+    attributes: { language: 'java' },
+    impact: 'NORMAL',
+    status: 'ACTIVE',
+    sources: [{ kind: 'review', author: 'kim' }],
+    supportCount: 1,
+    findings: [],
+    createdAt: '2026-01-02T03:04:05.000Z',
+    updatedAt: '2026-01-02T03:04:05.000Z',
+    supersedes: [],
+    version: 1,
+    outcomes: { retrieved: 0, helpful: 0, harmful: 0, ignored: 0 },
+    ...changes,
+  };
+}
+
+export function fakeRetrieval(notes) {
+  const scored = notes.map((note, at) => ({ note, score: 0.9 - at / 10 }));
+  return {
+    id: 'receipt-1',
+    namespace: 'default',
+    notes: scored,
+    candidates: scored,
+    abstained: scored.length === 0,
+    threshold: 0.3,
+    scoreScale: 'cosine',
+    degraded: ['rerank: not configured'],
+    plan: 'scan',
+    exhaustive: true,
+    indexRevision: '7',
+    embeddingModel: 'fake@0',
+    truncated: false,
+    stages: [{ name: 'embed', ms: 1.5 }],
+    createdAt: '2026-01-02T03:04:05.000Z',
+  };
+}
+
+/** Resolves never, rejects when the signal fires: work that only an interrupt ends. */
+export function untilAborted(signal) {
+  return new Promise((_, reject) => {
+    const keepAlive = setInterval(() => undefined, 1_000);
+    signal.addEventListener('abort', () => {
+      clearInterval(keepAlive);
+      reject(signal.reason);
+    });
+  });
+}
+
+/** `calls` records what was asked for; `answers` replaces parts of the use cases. */
+export function fakeDeps(answers = {}) {
+  const calls = [];
+  const record =
+    (name, answer) =>
+    async (...args) => {
+      calls.push([name, ...args]);
+      return answers[name] === undefined ? answer : answers[name](...args);
+    };
+  const useCases = {
+    commands: {
+      submit: record('submit', { outcome: 'CREATED', note: fakeNote(), findings: [] }),
+      submitMany: record('submitMany', [
+        { outcome: 'CREATED', note: fakeNote(), findings: [] },
+        {
+          outcome: 'REFUSED',
+          findings: [{ rule: 'text.empty', field: 'lesson', reason: 'Expected a text' }],
+        },
+      ]),
+      review: record('review', fakeNote()),
+      deprecate: record('deprecate', [fakeNote(1, { status: 'DEPRECATED' })]),
+      restore: record('restore', [fakeNote()]),
+    },
+    notes: {
+      get: record('get', fakeNote()),
+      list: record('list', {
+        items: [fakeNote()],
+        keysets: [['2026', 'a']],
+        hasNext: true,
+        hasPrevious: false,
+      }),
+      count: record('count', 41),
+      similar: record('similar', [{ note: fakeNote(2), score: 0.87 }]),
+      audit: record('audit', {
+        items: [
+          {
+            id: '1:1',
+            at: '2026-01-02T03:04:05.000Z',
+            actor: 'kim',
+            action: 'created',
+            changes: ['status: ACTIVE'],
+          },
+        ],
+        keysets: [['x']],
+        hasNext: false,
+        hasPrevious: false,
+      }),
+    },
+    retrieval: {
+      retrieve: record('retrieve', fakeRetrieval([fakeNote(1), fakeNote(2)])),
+      buildPrompt: record('buildPrompt', {
+        prompt: 'BASE\n<prior_corrections>\n</prior_corrections>\nITEM',
+        context: '',
+        contextTokens: 12,
+        included: [fakeNote()],
+        omitted: [],
+        retrieval: fakeRetrieval([fakeNote()]),
+      }),
+    },
+    keys: {
+      create: record('createKey', 'errata_secret_key_shown_once'),
+      revoke: record('revokeKey', true),
+      list: record('listKeys', [{ name: 'ci', roles: ['reader'], createdAt: '2026-01-02T03:04:05.000Z' }]),
+    },
+    jobs: {
+      start: record('startJob', fakeJob('QUEUED')),
+      get: record('getJob', fakeJob('RUNNING')),
+      list: record('listJobs', [fakeJob('RUNNING')]),
+      cancel: record('cancelJob', fakeJob('CANCELLED')),
+      async *progress() {
+        yield* (answers.jobStates ?? ['RUNNING', 'SUCCEEDED']).map(fakeJob);
+      },
+    },
+  };
+  const opened = {
+    useCases,
+    importFile: record('importFile', {
+      file: 'notes.csv',
+      format: 'csv',
+      encoding: 'utf-8',
+      rows: [
+        { row: 1, outcome: 'CREATED', noteId: fakeNote().id },
+        { row: 2, outcome: 'REFUSED', reason: 'Expected a text for lesson, received none' },
+      ],
+    }),
+    exportNotes: answers.exportNotes ?? (() => exportedLines(3)),
+    diagnostics: answers.diagnostics ?? (() => fakeDiagnostics()),
+    close: record('close'),
+  };
+  const deps = {
+    version: '0.0.0-fake',
+    openApp: record('openApp', opened),
+    serve: record('serve', {
+      url: 'http://127.0.0.1:4000',
+      newAdminKey: 'admin-key-made-at-first-start',
+      firstStart: true,
+      sample: { namespace: 'sample', notes: 228 },
+      notes: 228,
+      storeDescription: 'sqlite 3.50',
+      embeddingModel: 'fake@0',
+      close: record('closeServer'),
+    }),
+    models: {
+      list: record('listModels', [
+        { name: 'all-MiniLM-L6-v2', kind: 'embedding', installed: true, dimensions: 384 },
+      ]),
+      pull: record('pull', { name: 'all-MiniLM-L6-v2', directory: '/models/x', source: 'installed' }),
+      verify: record('verify', { files: 3 }),
+      remove: record('remove', true),
+    },
+    evaluate: record('evaluate', { report: { recall: 0.9 }, text: 'recall@3 0.900' }),
+    emitSchema: record('emitSchema', 'type Query {\n  ok: Boolean\n}\n'),
+    loadAddon:
+      answers.loadAddon ??
+      (() => ({ file: '/x/errata_native.node', isa: 'avx2', availableIsas: ['avx2', 'scalar'] })),
+  };
+  return { deps, calls };
+}
+
+function fakeJob(state) {
+  return {
+    id: 'job-1',
+    kind: 'BACKFILL',
+    options: {},
+    state,
+    done: 5,
+    total: 10,
+    createdAt: '2026-01-02T03:04:05.000Z',
+    cancelRequested: false,
+    fence: 1,
+  };
+}
+
+export async function* exportedLines(count) {
+  for (let at = 1; at <= count; at += 1) yield `${JSON.stringify(fakeNote(at))}\n`;
+}
+
+export function fakeDiagnostics({ active = 3, held = 3, corrupt = 0 } = {}) {
+  const vector = new Float32Array(384);
+  vector[0] = 1;
+  return {
+    storeDescription: 'sqlite 3.50',
+    notes: {
+      count: async () => active,
+      corruptRecords: () => corrupt,
+      lastRevision: async () => 2,
+      changesSince: async () => ({
+        changes: [
+          { revision: 1, noteIds: [] },
+          { revision: 2, noteIds: [] },
+        ],
+        pruned: false,
+      }),
+    },
+    retrieval: {
+      vectorIndex: { count: () => held, stats: () => ({ isa: 'avx2', partitions: 1, memoryBytes: 1_000 }) },
+      lexicalIndex: { count: () => held, search: async () => [] },
+      embedder: {
+        model: { id: 'fake@0', name: 'fake', dimensions: 384, maxTokens: 256 },
+        embed: async () => [{ vector, tokens: 3, truncated: false }],
+      },
+    },
+  };
+}

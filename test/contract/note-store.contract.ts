@@ -1,0 +1,26 @@
+import { describe } from 'vitest';
+import { describeAuditLog } from './store/audit.contract.js';
+import { describeChangeLog } from './store/changes.contract.js';
+import type { StoreTraits } from './store/fixture.js';
+import { describeJobs } from './store/jobs.contract.js';
+import { describeLists } from './store/lists.contract.js';
+import { describeRecords } from './store/records.contract.js';
+import { describeSideStores } from './store/side-stores.contract.js';
+import { describeWrites } from './store/writes.contract.js';
+
+/**
+ * Everything that the store port promises, on one implementation. `unavailable` is the reason to skip where the server
+ * behind it cannot be had.
+ */
+export function describeNoteStore(name: string, traits: StoreTraits, unavailable?: string): void {
+  const title = unavailable === undefined ? name : `${name} (skipped: ${unavailable})`;
+  describe.skipIf(unavailable !== undefined)(title, () => {
+    describeWrites(traits);
+    describeRecords(traits);
+    describeLists(traits);
+    describeChangeLog(traits);
+    describeAuditLog(traits);
+    describeJobs(traits);
+    describeSideStores(traits);
+  });
+}

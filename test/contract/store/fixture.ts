@@ -1,0 +1,40 @@
+import { afterEach, beforeEach } from 'vitest';
+import type { NoteId } from '../../../src/domain/note.js';
+import type { Store } from '../../../src/ports/note-store.js';
+
+/** One empty store and what only somebody with direct access to its data can do. */
+export interface StoreFixture {
+  readonly store: Store;
+  /** Another client of the same data, as another process would be. */
+  connect(): Promise<Store>;
+  /** Makes a note's record unreadable. */
+  damage(id: NoteId): Promise<void>;
+  /**
+   * Writes as a process does that is killed right after the note itself was stored. None where the store writes
+   * everything in one transaction.
+   */
+  readonly cutOff?: (write: (store: Store) => Promise<unknown>) => Promise<void>;
+  dispose(): Promise<void>;
+}
+
+export interface StoreTraits {
+  readonly createFixture: () => Promise<StoreFixture>;
+  /** Clients that may write at once. */
+  readonly clients: number;
+}
+
+/** A fresh fixture for each test of the surrounding block. */
+export function useFixture(traits: StoreTraits): () => StoreFixture {
+  let fixture: StoreFixture | undefined;
+  beforeEach(async () => {
+    fixture = await traits.createFixture();
+  });
+  afterEach(async () => {
+    await fixture?.dispose();
+    fixture = undefined;
+  });
+  return () => {
+    if (fixture === undefined) throw new Error('Expected a fixture inside a test');
+    return fixture;
+  };
+}

@@ -1,0 +1,125 @@
+import { describe, expect, it } from 'vitest';
+import type { ApiKeyRecord } from '../../../src/domain/api-key.js';
+import type { Receipt } from '../../../src/domain/retrieval.js';
+import { cosine } from '../../../src/domain/scores.js';
+import { type StoreTraits, useFixture } from './fixture.js';
+import { at, noteId } from './sample-notes.js';
+
+const receipt = (id: string, n: number, served: string[], more: Partial<Receipt> = {}): Receipt => ({
+  id,
+  namespace: 'acme',
+  notes: served.map((label, i) => ({
+    noteId: noteId(label),
+    version: 2,
+    score: 0.9 - i / 10,
+    vectorScore: cosine(0.87654321),
+  })),
+  candidates: [...served, 'candidate'].map((label) => ({
+    noteId: noteId(label),
+    version: 1,
+    score: 0.5,
+    lexicalRank: 1,
+  })),
+  abstained: served.length === 0,
+  threshold: 0.4,
+  scoreScale: 'cosine',
+  degraded: ['rerank: not configured'],
+  plan: 'scan',
+  exhaustive: true,
+  indexRevision: '7',
+  embeddingModel: 'model@1',
+  truncated: false,
+  stages: [{ name: 'embed', ms: 1.25 }],
+  createdAt: at(n),
+  queryDigest: 'digest',
+  attributes: { 'a.b': '$c' },
+  candidateK: 20,
+  finalK: 3,
+  caller: 'ci',
+  ...more,
+});
+const key = (name: string, keyHash: string, more: Partial<ApiKeyRecord> = {}): ApiKeyRecord => ({
+  name,
+  keyHash,
+  roles: ['reader', 'reviewer'],
+  createdAt: at(0),
+  ...more,
+});
+
+/** Receipts, API keys, settings. */
+export function describeSideStores(traits: StoreTraits): void {
+  describe('receipts, keys, settings', () => {
+    const fixture = useFixture(traits);
+
+    it('keeps receipts and finds them by the notes that were served', async () => {
+      const { receipts } = fixture().store;
+      const first = receipt('r1', 1, ['a', 'b']);
+      await receipts.put(first);
+      await receipts.put(receipt('r2', 2, ['a']));
+      await receipts.put(receipt('r3', 3, ['a'], { namespace: 'umbra' }));
+      await receipts.put(receipt('r4', 4, []));
+      expect(await receipts.get('r1')).toEqual(first);
+      expect(await receipts.get('none')).toBeUndefined();
+      const ids = async (label: string, limit = 9) =>
+        (await receipts.listByNote('acme', noteId(label), limit)).map(({ id }) => id);
+      expect(await ids('a')).toEqual(['r2', 'r1']);
+      expect(await ids('a', 1)).toEqual(['r2']);
+      expect(await ids('b')).toEqual(['r1']);
+      expect(await ids('candidate')).toEqual([]);
+    });
+
+    it('prunes receipts older than an instant', async () => {
+      const { receipts } = fixture().store;
+      for (const n of [1, 2, 3]) await receipts.put(receipt(`r${n}`, n, ['a']));
+      expect(await receipts.prune(at(3))).toBe(2);
+      expect(await receipts.get('r2')).toBeUndefined();
+      expect((await receipts.listByNote('acme', noteId('a'), 9)).map(({ id }) => id)).toEqual(['r3']);
+      expect(await receipts.prune(at(3))).toBe(0);
+    });
+
+    it('lets one live key have a name, and finds keys by hash until they are revoked', async () => {
+      const { keys } = fixture().store;
+      const first = key('ci', 'hash 1', { namespaces: ['acme'] });
+      await keys.create(first);
+      await expect(keys.create(key('ci', 'hash 2'))).rejects.toMatchObject({ code: 'KEY_EXISTS' });
+      expect(await keys.findByHash('hash 1')).toEqual(first);
+      expect(await keys.findByHash('hash 2')).toBeUndefined();
+      expect(await keys.revoke('ci', at(5))).toBe(true);
+      expect(await keys.revoke('ci', at(6))).toBe(false);
+      expect(await keys.revoke('none', at(6))).toBe(false);
+      expect(await keys.findByHash('hash 1')).toBeUndefined();
+
+      const second = key('ci', 'hash 3', { createdAt: at(7), roles: ['admin'] });
+      await keys.create(second);
+      expect(await keys.findByHash('hash 3')).toEqual(second);
+      expect(await keys.list()).toEqual([{ ...first, revokedAt: at(5) }, second]);
+      expect(await keys.revoke('ci', at(8))).toBe(true);
+      await keys.create(key('ci', 'hash 4', { createdAt: at(9) }));
+      expect((await keys.list()).map(({ keyHash }) => keyHash)).toEqual(['hash 1', 'hash 3', 'hash 4']);
+    });
+
+    it('gives a name to one of many that ask at once', async () => {
+      const { keys } = fixture().store;
+      const ask = async () => {
+        const asked = Array.from({ length: 8 }, (_, i) =>
+          keys.create(key('ci', `hash ${i} ${Math.random()}`)),
+        );
+        return (await Promise.allSettled(asked)).filter(({ status }) => status === 'fulfilled').length;
+      };
+      expect(await ask()).toBe(1);
+      await keys.revoke('ci', at(1));
+      expect(await ask()).toBe(1);
+      expect(await keys.list()).toHaveLength(2);
+    });
+
+    it('replaces settings by name', async () => {
+      const { settings } = fixture().store;
+      expect(await settings.get('thresholds')).toBeUndefined();
+      await settings.put('thresholds', '{"cosine":0.4}');
+      await settings.put('thresholds', '{"cosine":0.5}');
+      expect(await settings.get('thresholds')).toBe('{"cosine":0.5}');
+      await fixture().store.ping();
+      expect(fixture().store.description).toMatch(/^(sqlite|mongodb)/);
+    });
+  });
+}

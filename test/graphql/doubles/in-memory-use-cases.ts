@@ -1,0 +1,383 @@
+import type { Caller } from '../../../src/domain/api-key.js';
+import type { AuditEvent } from '../../../src/domain/audit.js';
+import { ErrataError } from '../../../src/domain/errors.js';
+import type { Job } from '../../../src/domain/job.js';
+import type { FeedbackNote, NoteStatus } from '../../../src/domain/note.js';
+import type { Retrieval, ScoredNote } from '../../../src/domain/retrieval.js';
+import { cosine } from '../../../src/domain/scores.js';
+import type { NamespaceScope, NoteFilter, Page, PageRequest } from '../../../src/ports/note-store.js';
+import type { CorrectionInput, SubmitResult, UseCases } from '../../../src/ports/use-cases.js';
+import { LiveFeed } from './live-feed.js';
+import { noteId, sampleEvents, sampleNote } from './sample-notes.js';
+
+export const KEYS: Readonly<Record<string, Caller>> = {
+  'reader-key': { name: 'reader', roles: ['reader'] },
+  'reviewer-key': { name: 'reviewer', roles: ['reviewer'] },
+  'admin-key': { name: 'admin', roles: ['admin'] },
+  'team-reader-key': { name: 'team-reader', roles: ['reader'], namespaces: ['team'] },
+  'team-reviewer-key': { name: 'team-reviewer', roles: ['reviewer'], namespaces: ['team'] },
+  'team-admin-key': { name: 'team-admin', roles: ['admin'], namespaces: ['team'] },
+  'no-role-key': { name: 'nobody', roles: [] },
+};
+
+const inScope = (scope: NamespaceScope, namespace: string | undefined): boolean =>
+  scope === 'all' || (namespace !== undefined && scope.includes(namespace));
+
+/** Pages by position; a keyset is the item's index and id. */
+function pageOf<T extends { id: string }>(items: readonly T[], request: PageRequest): Page<T> {
+  const from =
+    request.after === undefined ? 0 : items.findIndex(({ id }) => id === request.after?.at(-1)) + 1;
+  const beforeAt =
+    request.before === undefined ? -1 : items.findIndex(({ id }) => id === request.before?.at(-1));
+  const to = beforeAt === -1 ? items.length : beforeAt;
+  const window = items.slice(from, to);
+  const page = request.backwards === true ? window.slice(-request.limit) : window.slice(0, request.limit);
+  const start = page[0] === undefined ? from : items.indexOf(page[0]);
+  return {
+    items: page,
+    keysets: page.map((item) => [items.indexOf(item), item.id]),
+    hasPrevious: start > 0,
+    hasNext: start + page.length < items.length,
+  };
+}
+
+/**
+ * Stands in for the application behind the ports: keeps notes in memory and counts every call by name, so that tests can
+ * see what a request cost. It validates little; the real use cases are tested elsewhere.
+ */
+export class InMemoryUseCases implements UseCases {
+  readonly calls = new Map<string, number>();
+  readonly store = new Map<string, FeedbackNote>();
+  readonly events: AuditEvent[] = [];
+  readonly jobStore = new Map<string, Job>();
+  readonly feeds = new Set<LiveFeed<FeedbackNote>>();
+  readonly progressFeeds = new Set<LiveFeed<Job>>();
+  readonly receipts = new Map<string, Retrieval>();
+  readonly revoked = new Set<string>();
+  readonly submitted: CorrectionInput[] = [];
+  /** What the next call of the name throws or waits for. */
+  readonly interventions = new Map<string, (signal?: AbortSignal) => unknown>();
+  lastSignal: AbortSignal | undefined;
+  notReady: Error | undefined;
+
+  add(...notes: readonly FeedbackNote[]): this {
+    for (const note of notes) {
+      this.store.set(note.id, note);
+      this.events.push(...sampleEvents(note, 3));
+    }
+    return this;
+  }
+
+  /** Calls by name since the last look. */
+  takeCalls(): Record<string, number> {
+    const calls = Object.fromEntries([...this.calls].sort());
+    this.calls.clear();
+    return calls;
+  }
+
+  private async call(name: string, signal?: AbortSignal): Promise<void> {
+    this.calls.set(name, (this.calls.get(name) ?? 0) + 1);
+    await this.interventions.get(name)?.(signal);
+  }
+
+  private select(scope: NamespaceScope, filter: NoteFilter): FeedbackNote[] {
+    return [...this.store.values()].filter(
+      (note) =>
+        inScope(scope, note.namespace) &&
+        (filter.statuses?.includes(note.status) ?? true) &&
+        (filter.taskTypes?.includes(note.taskType) ?? true) &&
+        (filter.text === undefined || note.lesson.includes(filter.text)),
+    );
+  }
+
+  private selectEvents(scope: NamespaceScope, filter: { noteId?: string; actor?: string }): AuditEvent[] {
+    return this.events.filter(
+      (event) =>
+        (scope === 'all' || inScope(scope, event.namespace)) &&
+        (filter.noteId === undefined || event.noteId === filter.noteId) &&
+        (filter.actor === undefined || event.actor === filter.actor),
+    );
+  }
+
+  private require(namespace: string, id: string): FeedbackNote {
+    const note = this.store.get(id);
+    if (note?.namespace !== namespace) {
+      throw new ErrataError('NOTE_NOT_FOUND', 'Expected a known note for id, received another id');
+    }
+    return note;
+  }
+
+  private change(namespace: string, ids: readonly string[], status: NoteStatus): FeedbackNote[] {
+    return ids
+      .map((id) => this.require(namespace, id))
+      .map((note) => {
+        const changed = { ...note, status, version: note.version + 1 };
+        this.store.set(note.id, changed);
+        for (const feed of this.feeds) feed.push(changed);
+        return changed;
+      });
+  }
+
+  private judge(input: CorrectionInput): SubmitResult {
+    this.submitted.push(input);
+    if (input.lesson.trim() === '') {
+      return {
+        outcome: 'REFUSED',
+        findings: [{ rule: 'validation.empty', field: 'lesson', reason: 'Expected text' }],
+      };
+    }
+    const note = sampleNote(1_000 + this.store.size, {
+      namespace: input.namespace ?? 'default',
+      lesson: input.lesson,
+    });
+    this.add(note);
+    return { outcome: 'CREATED', note, findings: [] };
+  }
+
+  private answer(namespace: string): Retrieval {
+    const scored = [...this.store.values()]
+      .filter((note) => note.namespace === namespace && note.status === 'ACTIVE')
+      .slice(0, 20)
+      .map(
+        (note, index): ScoredNote => ({
+          note,
+          score: 0.9 - index / 100,
+          vectorScore: cosine(0.9),
+          vectorRank: index + 1,
+        }),
+      );
+    const retrieval: Retrieval = {
+      id: `receipt-${this.receipts.size + 1}`,
+      namespace,
+      notes: scored.slice(0, 3),
+      candidates: scored,
+      abstained: scored.length === 0,
+      threshold: 0.5,
+      scoreScale: 'cosine',
+      degraded: ['rerank: not configured'],
+      plan: 'scan',
+      exhaustive: true,
+      indexRevision: '7',
+      embeddingModel: 'double',
+      truncated: false,
+      stages: [{ name: 'embed', ms: 0.1 }],
+      createdAt: '2026-02-01T00:00:00.000Z',
+    };
+    if (this.receipts.size < 1_000) this.receipts.set(retrieval.id, retrieval);
+    return retrieval;
+  }
+
+  readonly commands: UseCases['commands'] = {
+    submit: async (_caller, input) => {
+      await this.call('submit');
+      const result = this.judge(input);
+      if (result.outcome === 'REFUSED')
+        throw new ErrataError('INVALID_TEXT', 'Expected text for lesson, received none');
+      return result;
+    },
+    submitMany: async (_caller, inputs) => {
+      await this.call('submitMany');
+      return inputs.map((input) => this.judge(input));
+    },
+    review: async (_caller, { id, namespace, decision }) => {
+      await this.call('review');
+      const [note] = this.change(namespace, [id], decision === 'REJECT' ? 'DEPRECATED' : 'ACTIVE');
+      return note!;
+    },
+    deprecate: async (_caller, namespace, ids) => {
+      await this.call('deprecate');
+      return this.change(namespace, ids, 'DEPRECATED');
+    },
+    restore: async (_caller, namespace, ids) => {
+      await this.call('restore');
+      return this.change(namespace, ids, 'ACTIVE');
+    },
+    recordOutcome: async () => {
+      await this.call('recordOutcome');
+      return true;
+    },
+    erase: async (_caller, namespace, id) => {
+      await this.call('erase');
+      const erased = { ...this.require(namespace, id), wrongAnswer: '', correction: '', lesson: '' };
+      this.store.set(id, erased);
+      return erased;
+    },
+  };
+
+  readonly notes: UseCases['notes'] = {
+    get: async (namespace, id) => {
+      await this.call('get');
+      const note = this.store.get(id);
+      return note?.namespace === namespace ? note : undefined;
+    },
+    getMany: async (namespace, ids) => {
+      await this.call('getMany');
+      return ids.flatMap((id) => {
+        const note = this.store.get(id);
+        return note?.namespace === namespace ? [note] : [];
+      });
+    },
+    list: async (scope, filter, _order, page) => {
+      await this.call('list');
+      return pageOf(this.select(scope, filter), page);
+    },
+    count: async (scope, filter) => {
+      await this.call('count');
+      return this.select(scope, filter).length;
+    },
+    similar: async (namespace, id, first) => {
+      await this.call('similar');
+      this.require(namespace, id);
+      return this.answer(namespace)
+        .candidates.filter(({ note }) => note.id !== id)
+        .slice(0, first);
+    },
+    audit: async (scope, filter, page) => {
+      await this.call('audit');
+      return pageOf(this.selectEvents(scope, filter), page);
+    },
+    auditCount: async (scope, filter) => {
+      await this.call('auditCount');
+      return this.selectEvents(scope, filter).length;
+    },
+    histories: async (scope, ids, first) => {
+      await this.call('histories');
+      return new Map(
+        ids.map((id) => {
+          const events = this.selectEvents(scope, { noteId: id });
+          const page = pageOf(events, { limit: first });
+          return [
+            id,
+            { items: page.items, keysets: page.keysets, hasNext: page.hasNext, total: events.length },
+          ];
+        }),
+      );
+    },
+  };
+
+  readonly retrieval: UseCases['retrieval'] = {
+    retrieve: async (_caller, request, options) => {
+      this.lastSignal = options?.signal;
+      await this.call('retrieve', options?.signal);
+      if (request.query.trim() === '')
+        throw new ErrataError('INVALID_TEXT', 'Expected text for query, received none');
+      return this.answer(request.namespace ?? 'default');
+    },
+    buildPrompt: async (_caller, request) => {
+      await this.call('buildPrompt');
+      const retrieval = this.answer(request.retrieve.namespace ?? 'default');
+      const included = retrieval.notes.map(({ note }) => note);
+      return { prompt: request.item, context: '', contextTokens: 0, included, omitted: [], retrieval };
+    },
+    receipt: async (scope, id) => {
+      await this.call('receipt');
+      const receipt = this.receipts.get(id);
+      return receipt !== undefined && inScope(scope, receipt.namespace) ? receipt : undefined;
+    },
+  };
+
+  readonly jobs: UseCases['jobs'] = {
+    start: async (_caller, kind, namespace, options) => {
+      await this.call('startJob');
+      const job: Job = {
+        id: `job-${this.jobStore.size + 1}`,
+        kind,
+        namespace,
+        options,
+        state: 'QUEUED',
+        done: 0,
+        createdAt: '2026-02-01T00:00:00.000Z',
+        cancelRequested: false,
+        fence: 0,
+      };
+      this.jobStore.set(job.id, job);
+      return job;
+    },
+    cancel: async (_caller, id) => {
+      await this.call('cancelJob');
+      const job: Job = { ...this.jobStore.get(id)!, state: 'CANCELLED' };
+      this.jobStore.set(id, job);
+      return job;
+    },
+    get: async (id) => {
+      await this.call('job');
+      return this.jobStore.get(id);
+    },
+    list: async (limit) => {
+      await this.call('jobs');
+      return [...this.jobStore.values()].reverse().slice(0, limit);
+    },
+    progress: (id) => {
+      const feed: LiveFeed<Job> = new LiveFeed(() => this.progressFeeds.delete(feed));
+      this.progressFeeds.add(feed);
+      feed.push(this.jobStore.get(id)!);
+      return feed;
+    },
+  };
+
+  readonly keys: UseCases['keys'] = {
+    create: async (_caller, name) => {
+      await this.call('createKey');
+      return `key-of-${name}`;
+    },
+    revoke: async () => {
+      await this.call('revokeKey');
+      return true;
+    },
+    list: async () =>
+      Object.values(KEYS).map((caller) => ({ ...caller, createdAt: '2026-01-01T00:00:00.000Z' })),
+    authenticate: async (key) => (this.revoked.has(key) ? undefined : KEYS[key]),
+  };
+
+  readonly feed: UseCases['feed'] = {
+    changes: () => {
+      const feed: LiveFeed<FeedbackNote> = new LiveFeed(() => this.feeds.delete(feed));
+      this.feeds.add(feed);
+      return feed;
+    },
+  };
+
+  async stats(scope: NamespaceScope): ReturnType<UseCases['stats']> {
+    await this.call('stats');
+    const notes = this.select(scope, {});
+    const count = (taskType: string, status: NoteStatus): number =>
+      notes.filter((note) => note.taskType === taskType && note.status === status).length;
+    return {
+      notes: notes.length,
+      byTaskType: [...new Set(notes.map((note) => note.taskType))].map((taskType) => ({
+        namespace: 'default',
+        taskType,
+        active: count(taskType, 'ACTIVE'),
+        pending: count(taskType, 'PENDING'),
+        deprecated: count(taskType, 'DEPRECATED'),
+        quarantined: count(taskType, 'QUARANTINED'),
+      })),
+      indexedVectors: notes.length,
+      embeddingModel: 'double',
+      store: 'memory',
+      truncatedTexts: 0,
+      uptimeSeconds: 1,
+    };
+  }
+
+  async ready(): Promise<void> {
+    if (this.notReady !== undefined) throw this.notReady;
+  }
+}
+
+/** Notes that replace each other, wait, and belong to another tenant: what most tests need. */
+export function populatedUseCases(size = 60): InMemoryUseCases {
+  const useCases = new InMemoryUseCases();
+  const replaced = (index: number): Partial<FeedbackNote> => ({
+    ...(index >= 2 && { supersedes: [noteId(index - 2), noteId(index - 1)] }),
+    ...(index + 1 < size && { supersededBy: noteId(index + 1) }),
+  });
+  useCases.add(...Array.from({ length: size }, (_, index) => sampleNote(index, replaced(index))));
+  useCases.add(
+    sampleNote(500, { status: 'PENDING', mergeCandidate: { noteId: noteId(1), similarity: 0.93 } }),
+    sampleNote(501, { status: 'QUARANTINED' }),
+    sampleNote(900, { namespace: 'team' }),
+    sampleNote(901, { namespace: 'team' }),
+  );
+  return useCases;
+}
