@@ -143,13 +143,12 @@ async function compile(announce) {
   const stamp = await listingHash(['src', 'tsconfig.json', 'tsconfig.build.json', 'package-lock.json']);
   if (existsSync(mainFile) && (await stampOf('typescript')) === stamp) return false;
   announce();
-  const dist = path.join(root, 'dist');
-  // What tsc remembers of a folder that was deleted would make it write nothing.
-  if (!existsSync(dist)) await rm(path.join(root, 'build', 'tsc.tsbuildinfo'), { force: true });
+  // What tsc remembers of an earlier run may not be what lies in dist: a folder that was deleted, two runs at once.
+  await rm(path.join(root, 'build', 'tsc.tsbuildinfo'), { force: true });
   const tsc = path.join(root, 'node_modules', 'typescript', 'bin', 'tsc');
   const code = await runQuietly('TypeScript', process.execPath, [tsc, '-p', 'tsconfig.build.json']);
   if (code !== 0) throw new SetUpError('TypeScript was not compiled; the reasons are above.');
-  await removeOrphans(dist);
+  await removeOrphans(path.join(root, 'dist'));
   await writeStamp('typescript', stamp);
   return 'compiled';
 }

@@ -135,10 +135,12 @@ async function startFollowing(
         logger.warn({ error }, 'index could not follow the store; it will try again'),
       );
   });
+  const mend = async (): Promise<void> => {
+    await store.notes.repair();
+    await follower.resync();
+  };
   const resync = setInterval(() => {
-    follower
-      .resync()
-      .catch((error: unknown) => logger.warn({ error }, 'index could not be compared with the store'));
+    mend().catch((error: unknown) => logger.warn({ error }, 'index could not be compared with the store'));
   }, RESYNC_MS).unref();
   return async () => {
     clearInterval(resync);

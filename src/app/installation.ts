@@ -28,6 +28,12 @@ export async function openStore(config: Config): Promise<Store> {
   return createSqliteStore({ path: join(config.dataDir, STORE_FILE) });
 }
 
+/**
+ * Rows (two a note) from which a partition gets a graph. 8,000 notes scan in about 2 ms of memory traffic; at 20,000 the scan
+ * (5 ms a query on one core) was what kept p95 at concurrency 4 above 25 ms, see `bench/retrieve-bench.mjs`.
+ */
+const GRAPH_THRESHOLD = 16_000;
+
 /** What retrieval works with beside the store. */
 export interface Engines {
   readonly embedder: Embedder;
@@ -47,7 +53,10 @@ export async function openEngines(config: Config): Promise<Engines> {
   });
   const embedder = new CachingEmbedder(onnx);
   try {
-    const vectorIndex = createNativeVectorIndex({ dimensions: embedder.model.dimensions });
+    const vectorIndex = createNativeVectorIndex({
+      dimensions: embedder.model.dimensions,
+      graphThreshold: GRAPH_THRESHOLD,
+    });
     const lexicalIndex = createFtsLexicalIndex();
     return {
       embedder,

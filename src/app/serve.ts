@@ -56,6 +56,7 @@ async function start(
       host: config.host,
       port: config.port,
       introspection: config.introspection,
+      trustedOrigins: config.trustedOrigins,
       cursorSecret: await cursorSecret(store),
       reviewerBodyLimitBytes: config.limits.maxBodyBytes,
       limits: {

@@ -1,6 +1,7 @@
 import DataLoader from 'dataloader';
 import type { FeedbackNote, NoteId } from '../domain/note.js';
-import type { NoteHistory, NoteQueries } from '../ports/use-cases.js';
+import type { NoteHistory } from '../ports/note-store.js';
+import type { NoteQueries } from '../ports/use-cases.js';
 
 export interface NoteKey {
   readonly namespace: string;

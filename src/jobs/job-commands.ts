@@ -77,17 +77,45 @@ export function createJobCommands(deps: JobCommandsDeps): JobCommands {
     },
     get: (id) => jobs.get(id),
     list: (limit) => jobs.list(checkCount(limit, 'first', LIMITS.pageSize)),
-    async *progress(id) {
-      let last = '';
-      for (;;) {
-        const job = await find(id);
-        // The lease is renewed all the time; watchers want what a person would notice.
-        const shown = JSON.stringify([job.state, job.done, job.total, job.message]);
-        if (shown !== last) yield job;
-        last = shown;
-        if (job.finishedAt !== undefined) return;
-        await new Promise((resolve) => setTimeout(resolve, WATCH_MS));
-      }
+    progress: (id) => watchJob(() => find(id)),
+  };
+}
+
+/** Reads the job again and again and yields what a person would notice; `return()` ends a waiting `next()` at once. */
+function watchJob(find: () => Promise<Job>): AsyncIterableIterator<Job> {
+  let last = '';
+  let ended = false;
+  let wake: (() => void) | undefined;
+  const end = async (): Promise<IteratorResult<Job>> => {
+    ended = true;
+    wake?.();
+    return { done: true, value: undefined };
+  };
+  return {
+    [Symbol.asyncIterator]() {
+      return this;
     },
+    async next() {
+      while (!ended) {
+        const job = await find();
+        // The lease is renewed all the time; that is nobody's news.
+        const shown = JSON.stringify([job.state, job.done, job.total, job.message]);
+        if (shown !== last) {
+          last = shown;
+          ended ||= job.finishedAt !== undefined;
+          return { done: false, value: job };
+        }
+        await new Promise<void>((resolve) => {
+          const timer = setTimeout(resolve, WATCH_MS);
+          wake = () => {
+            clearTimeout(timer);
+            resolve();
+          };
+        });
+      }
+      return { done: true, value: undefined };
+    },
+    return: end,
+    throw: end,
   };
 }

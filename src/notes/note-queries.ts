@@ -1,8 +1,8 @@
 import { ErrataError } from '../domain/errors.js';
 import { LIMITS } from '../domain/limits.js';
-import { lessonText, type NoteId } from '../domain/note.js';
+import { lessonText } from '../domain/note.js';
 import type { Embedder } from '../ports/embedder.js';
-import type { NamespaceScope, Store } from '../ports/note-store.js';
+import type { Store } from '../ports/note-store.js';
 import type { NoteQueries } from '../ports/use-cases.js';
 import type { VectorIndex } from '../ports/vector-index.js';
 import { noteNotFound } from './change-note.js';
@@ -30,29 +30,11 @@ export function createNoteQueries(deps: NoteQueryDeps): NoteQueries {
       return store.audit.list(scope, filter, page);
     },
     auditCount: (scope, filter) => store.audit.count(scope, filter),
-    histories: (scope, noteIds, first) => readHistories(deps, scope, noteIds, first),
+    histories: async (scope, noteIds, first) => {
+      checkLimit(first);
+      return store.audit.histories(scope, noteIds, first);
+    },
   };
-}
-
-/**
- * The newest events of each note. Two store calls a note, all at once: the audit port reads one note's events at a time.
- * Errors: `INVALID_INPUT` for `first` outside 1…`LIMITS.pageSize`.
- */
-async function readHistories(
-  { store }: NoteQueryDeps,
-  scope: NamespaceScope,
-  noteIds: readonly NoteId[],
-  first: number,
-): ReturnType<NoteQueries['histories']> {
-  checkLimit(first);
-  const histories = [...new Set(noteIds)].map(async (noteId) => {
-    const [{ items, keysets, hasNext }, total] = await Promise.all([
-      store.audit.list(scope, { noteId }, { limit: first }),
-      store.audit.count(scope, { noteId }),
-    ]);
-    return [noteId, { items, keysets, hasNext, total }] as const;
-  });
-  return new Map(await Promise.all(histories));
 }
 
 /**

@@ -174,6 +174,21 @@ export interface AuditLog {
   /** Newest first. Events without a namespace are seen only by scope `all`. */
   list(scope: NamespaceScope, filter: AuditFilter, page: PageRequest): Promise<Page<AuditEvent>>;
   count(scope: NamespaceScope, filter: AuditFilter): Promise<number>;
+  /** The newest `first` events of each note, in one call to the store however many notes; a note without events gets an empty history. */
+  histories(
+    scope: NamespaceScope,
+    noteIds: readonly NoteId[],
+    first: number,
+  ): Promise<ReadonlyMap<NoteId, NoteHistory>>;
+}
+
+/** The newest audit events of one note; `total` counts all of them. */
+export interface NoteHistory {
+  readonly items: readonly AuditEvent[];
+  /** One keyset an item. */
+  readonly keysets: readonly Keyset[];
+  readonly hasNext: boolean;
+  readonly total: number;
 }
 
 export interface ReceiptStore {

@@ -12,9 +12,9 @@ import type {
 } from '../domain/note.js';
 import type { Retrieval, Risk, ScoredNote } from '../domain/retrieval.js';
 import type {
-  Keyset,
   NamespaceScope,
   NoteFilter,
+  NoteHistory,
   NoteOrder,
   Page,
   PageRequest,
@@ -100,15 +100,6 @@ export interface NoteCommands {
   erase(caller: Caller, namespace: string, id: NoteId, reason: string): Promise<FeedbackNote>;
 }
 
-/** The newest audit events of one note; `total` counts all of them. */
-export interface NoteHistory {
-  readonly items: readonly AuditEvent[];
-  /** One keyset an item. */
-  readonly keysets: readonly Keyset[];
-  readonly hasNext: boolean;
-  readonly total: number;
-}
-
 export interface NoteQueries {
   get(namespace: string, id: NoteId): Promise<FeedbackNote | undefined>;
   getMany(namespace: string, ids: readonly NoteId[]): Promise<readonly FeedbackNote[]>;
@@ -186,7 +177,7 @@ export interface JobCommands {
   cancel(caller: Caller, id: string): Promise<Job>;
   get(id: string): Promise<Job | undefined>;
   list(limit: number): Promise<readonly Job[]>;
-  /** The job now and after every change until it has ended, also when another process runs it. */
+  /** The job now and after every change until it has ended, also when another process runs it. `return()` ends a waiting `next()` at once. */
   progress(id: string): AsyncIterableIterator<Job>;
 }
 
@@ -225,7 +216,7 @@ export interface Stats {
   readonly uptimeSeconds: number;
 }
 
-/** Live changes, this process's and other processes'. */
+/** Live changes, this process's and other processes'. Subscribed from the call on; `return()` ends a waiting `next()` at once. */
 export interface NoteFeed {
   changes(namespace: string, taskType?: string): AsyncIterableIterator<FeedbackNote>;
 }

@@ -48,6 +48,28 @@ export function describeAuditLog(traits: StoreTraits): void {
       );
     });
 
+    it('reads the histories of many notes at once, each within the scope', async () => {
+      let note = await insertOne(notes(), 'a');
+      for (let version = 1; version < 4; version += 1) {
+        note = await notes().update({
+          note: writable(note),
+          expectedVersion: version,
+          audit: audit('updated'),
+        });
+      }
+      const other = await insertOne(notes(), 'b');
+      const found = await log().histories(['acme'], [note.id, other.id, noteId('never stored')], 3);
+      expect(found.get(note.id)).toMatchObject({ hasNext: true, total: 4 });
+      expect(found.get(note.id)?.items.map(({ id }) => id)).toEqual(
+        [4, 3, 2].map((version) => `${note.id}:${version}`),
+      );
+      expect(found.get(other.id)).toMatchObject({ hasNext: false, total: 1 });
+      expect(found.get(noteId('never stored'))).toEqual({ items: [], keysets: [], hasNext: false, total: 0 });
+      const page = await log().list(['acme'], { noteId: note.id }, { limit: 3 });
+      expect(found.get(note.id)?.keysets).toEqual(page.keysets);
+      expect((await log().histories(['umbra'], [note.id], 3)).get(note.id)?.total).toBe(0);
+    });
+
     it('filters by note, actor and scope; installation events are for scope `all` only', async () => {
       await notes().insert([
         entry('a'),
