@@ -38,6 +38,8 @@ export interface App {
   readonly useCases: UseCases;
   /** What the read path works with: for evaluation and fitting. */
   readonly retrieveDeps: RetrieveDeps;
+  /** Loads what the first prompt would wait half a second for; blocks meanwhile, so call it before traffic comes. */
+  warmUp(): void;
   /** Idempotent; flushes counts, stops jobs and following. Leaves store and engines to whoever opened them. */
   close(): Promise<void>;
 }
@@ -71,7 +73,8 @@ export async function createApp({ store, engines, logger, runJobs, follow = true
     outcomes,
     clock,
   };
-  const retrieval = createRetrievalQueries({ ...retrieveDeps, tokenCounters: createTokenCounters() });
+  const tokenCounters = createTokenCounters();
+  const retrieval = createRetrievalQueries({ ...retrieveDeps, tokenCounters });
   const commands = createNoteCommands({ store, embedder, vectorIndex, clock, catchUp, logger });
   const embedJob = { notes: store.notes, embedder, clock, catchUp };
   const runner = new JobRunner({
@@ -114,6 +117,7 @@ export async function createApp({ store, engines, logger, runJobs, follow = true
   return {
     useCases,
     retrieveDeps,
+    warmUp: () => void tokenCounters.get().count('warm'),
     close: () => {
       closing ??= close();
       return closing;

@@ -4,10 +4,12 @@ import { createNativeVectorIndex } from '../adapters/native/native-vector-index.
 import { createOnnxEmbedder } from '../adapters/onnx/create-onnx-embedder.js';
 import { createFtsLexicalIndex } from '../adapters/sqlite/fts-lexical-index.js';
 import type { Config } from '../config/config.js';
+import { ErrataError } from '../domain/errors.js';
 import { CachingEmbedder } from '../models/caching-embedder.js';
 import { installedModel } from '../models/installed-models.js';
 import type { Embedder } from '../ports/embedder.js';
 import type { LexicalIndex } from '../ports/lexical-index.js';
+import { type Logger, silentLogger } from '../ports/logger.js';
 import type { Store } from '../ports/note-store.js';
 import type { VectorIndex } from '../ports/vector-index.js';
 import { type FittedScore, parseFittedScore } from '../retrieval/score-model.js';
@@ -43,13 +45,20 @@ export interface Engines {
   close(): Promise<void>;
 }
 
-/** Loads the model and makes empty indexes. Errors: `MODEL_NOT_INSTALLED`, `DIGEST_MISMATCH`, `TOOL_MISSING`. */
-export async function openEngines(config: Config): Promise<Engines> {
+/** Loads the model and makes empty indexes. Errors: `UNKNOWN_MODEL`, `MODEL_NOT_INSTALLED`, `DIGEST_MISMATCH`, `TOOL_MISSING`. */
+export async function openEngines(config: Config, logger: Logger = silentLogger): Promise<Engines> {
+  if (config.reranker !== undefined) {
+    throw new ErrataError(
+      'UNKNOWN_MODEL',
+      'Expected no reranker: this version has none to load. Unset ERRATA_RERANKER (--reranker)',
+    );
+  }
   const { entry, directory } = installedModel(config.embedder, { cacheDir: config.modelsDir });
   const onnx = await createOnnxEmbedder({
     modelDir: directory,
     manifestEntry: entry,
     workers: config.workers,
+    onWarning: (error) => logger.warn({ error }, 'embedding model: degraded'),
   });
   const embedder = new CachingEmbedder(onnx);
   try {

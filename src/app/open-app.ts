@@ -18,7 +18,7 @@ export async function openApp(config: Config, options: OpenAppOptions): Promise<
     const store = await openStore(config);
     opened.push(store);
     const whole = options.parts === 'everything';
-    const engines = whole ? await openEngines(config) : absentEngines();
+    const engines = whole ? await openEngines(config, logger) : absentEngines();
     opened.push(engines);
     const app = await createApp({ store, engines, logger, runJobs: options.runJobs, follow: whole });
     opened.push(app);

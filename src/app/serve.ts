@@ -39,7 +39,7 @@ async function start(
   const logger = createPinoLogger({ level: config.logLevel });
   const store: Store = await openStore(config);
   opened.push(store);
-  const engines: Engines = await openEngines(config);
+  const engines: Engines = await openEngines(config, logger);
   opened.push(engines);
   const app: App = await createApp({ store, engines, logger, runJobs: true });
   opened.push(app);
@@ -69,6 +69,8 @@ async function start(
     },
   });
   const { url } = await server.listen();
+  // After listening, so that health checks see the port at once; ahead of the first prompt in all but a race.
+  setImmediate(() => app.warmUp());
   opened.push(server);
   return {
     url,

@@ -36,7 +36,7 @@ export const CONFIG_FIELDS: readonly ConfigField[] = [
     flag: 'data',
     placeholder: 'folder',
     default: './data',
-    description: 'folder of the embedded SQLite store and the index snapshots',
+    description: 'folder of the embedded SQLite store',
     expected: 'a folder',
     schema: text,
   }),

@@ -18,7 +18,7 @@ export interface Config {
   readonly host: string;
   /** 0: any free port. */
   readonly port: number;
-  /** Absolute path; holds the SQLite store, index snapshots and nothing else. */
+  /** Absolute path; holds the SQLite store and nothing else. */
   readonly dataDir: string;
   /** Absolute path; models are shared by every data folder of the checkout. */
   readonly modelsDir: string;

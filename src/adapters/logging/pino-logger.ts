@@ -1,4 +1,4 @@
-import { type DestinationStream, destination, pino, stdTimeFunctions } from 'pino';
+import { type DestinationStream, destination, pino, stdSerializers, stdTimeFunctions } from 'pino';
 import type { Logger } from '../../ports/logger.js';
 
 /** Field names that hold secrets somewhere; a last net, since nobody should log them at all. */
@@ -28,6 +28,8 @@ export function createPinoLogger({ level, stream }: PinoLoggerOptions): Logger {
     {
       level,
       base: { pid: process.pid },
+      // Without it an Error under `error` would be logged as {}.
+      serializers: { error: stdSerializers.err },
       timestamp: stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
       redact: { paths: SECRET_FIELDS.flatMap((name) => [name, `*.${name}`]), censor: '[secret]' },

@@ -16,14 +16,14 @@ function exampleCalls(server: RunningServer): string[] {
     '# find the lessons for what is about to be judged',
     graphql(
       'query($q: RetrieveInput!) { retrieve(input: $q) { abstained notes { score note { lesson } } } }',
-      { q: { namespace, query: 'netty CVE on a desktop program' } },
+      { q: { namespace, query: 'CVE-2021-44228 reported for a jar that holds only log4j-api' } },
     ),
     '# the same as a prompt block',
     graphql('query($p: BuildPromptInput!) { buildPrompt(input: $p) { contextTokens prompt } }', {
       p: {
-        retrieve: { namespace, query: 'netty CVE on a desktop program' },
+        retrieve: { namespace, query: 'CVE-2021-44228 reported for a jar that holds only log4j-api' },
         baseInstructions: 'Judge whether the finding applies.',
-        item: 'CVE-2023-44487 reported for netty-codec-http2 in a desktop viewer',
+        item: 'CVE-2021-44228 in reports-1.4.jar, which bundles log4j-api 2.14.1',
       },
     }),
     '# store a correction',
