@@ -1,36 +1,12 @@
-import type { Caller, Role } from '../domain/api-key.js';
+import { requireGrant } from '../domain/access.js';
+import type { Caller } from '../domain/api-key.js';
 import { ErrataError } from '../domain/errors.js';
+import { DEFAULT_NAMESPACE } from '../domain/validate-correction.js';
 import type { NamespaceScope } from '../ports/note-store.js';
-
-export const DEFAULT_NAMESPACE = 'default';
-
-const RANK: Readonly<Record<Role, number>> = { reader: 1, reviewer: 2, admin: 3 };
-
-/** Roles imply each other: admin > reviewer > reader. */
-export function hasRole(caller: Caller, role: Role): boolean {
-  return caller.roles.some((held) => RANK[held] >= RANK[role]);
-}
-
-/** Errors: `FORBIDDEN`. Every resolver of Query, Mutation and Subscription calls it first; a test walks them all. */
-export function requireRole(caller: Caller, role: Role): void {
-  if (!hasRole(caller, role)) {
-    throw new ErrataError(
-      'FORBIDDEN',
-      `Expected role ${role} for this operation, received a key without it`,
-      {
-        details: { role },
-      },
-    );
-  }
-}
 
 /** Grants of a caller as a scope for lists. */
 export function grantedScope(caller: Caller): NamespaceScope {
   return caller.namespaces ?? 'all';
-}
-
-export function isGranted(caller: Caller, namespace: string): boolean {
-  return caller.namespaces === undefined || caller.namespaces.includes(namespace);
 }
 
 /**
@@ -40,11 +16,7 @@ export function isGranted(caller: Caller, namespace: string): boolean {
  */
 export function requireNamespace(caller: Caller, namespace: string | null | undefined): string {
   const named = namespace ?? DEFAULT_NAMESPACE;
-  if (!isGranted(caller, named)) {
-    throw new ErrataError('FORBIDDEN', 'Expected a granted namespace for namespace, received another one', {
-      details: { field: 'namespace' },
-    });
-  }
+  requireGrant(caller, named);
   return named;
 }
 

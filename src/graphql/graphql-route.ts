@@ -1,10 +1,10 @@
 import type { ApolloServer } from '@apollo/server';
 import { fastifyApolloHandler } from '@as-integrations/fastify';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { hasRole } from '../domain/access.js';
 import { ErrataError } from '../domain/errors.js';
 import type { Logger } from '../ports/logger.js';
 import type { UseCases } from '../ports/use-cases.js';
-import { hasRole } from './access.js';
 import type { HttpGraphqlContext, OperationTrace } from './apollo.js';
 import type { Authenticate } from './authentication.js';
 import { createContext } from './context.js';

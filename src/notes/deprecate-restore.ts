@@ -1,3 +1,4 @@
+import { requireGrant } from '../domain/access.js';
 import type { Caller } from '../domain/api-key.js';
 import { isNoteId } from '../domain/content-hash.js';
 import { ErrataError } from '../domain/errors.js';
@@ -6,7 +7,6 @@ import { LIMITS } from '../domain/limits.js';
 import { type FeedbackNote, NOTE_STATUSES, type NoteId, type NoteStatus } from '../domain/note.js';
 import { checkNamespace } from '../domain/validate-correction.js';
 import { changeNote, noteNotFound } from './change-note.js';
-import { checkGrant } from './check-grant.js';
 import { cleanReason } from './clean-reason.js';
 import type { WriteContext } from './note-deps.js';
 
@@ -145,7 +145,7 @@ function checkRestorable(note: FeedbackNote): void {
 function checkBulk(request: BulkRequest): BulkRequest {
   const { caller, ids } = request;
   const namespace = checkNamespace(request.namespace);
-  checkGrant(caller, namespace);
+  requireGrant(caller, namespace);
   const reason = cleanReason(request.reason);
   if (!Array.isArray(ids) || ids.length === 0) {
     throw new ErrataError('INVALID_INPUT', 'Expected at least one note id for ids, received none');

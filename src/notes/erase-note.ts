@@ -1,9 +1,9 @@
+import { requireGrant, requireRole } from '../domain/access.js';
 import type { Caller } from '../domain/api-key.js';
 import { ERASED_TEXT, isErased, transition } from '../domain/lifecycle.js';
 import type { FeedbackNote, NoteId, NoteSource } from '../domain/note.js';
 import { checkNamespace } from '../domain/validate-correction.js';
 import { changeNote } from './change-note.js';
-import { checkGrant, checkRole } from './check-grant.js';
 import { cleanReason } from './clean-reason.js';
 import type { WriteContext } from './note-deps.js';
 
@@ -21,9 +21,9 @@ export async function eraseNote(
   id: NoteId,
   reason: string,
 ): Promise<FeedbackNote> {
-  checkRole(caller, 'admin');
+  requireRole(caller, 'admin');
   const scope = checkNamespace(namespace);
-  checkGrant(caller, scope);
+  requireGrant(caller, scope);
   const why = cleanReason(reason);
   const note = await changeNote(context, {
     caller,

@@ -1,3 +1,4 @@
+import { requireGrant } from '../domain/access.js';
 import type { Caller } from '../domain/api-key.js';
 import { ErrataError } from '../domain/errors.js';
 import { isErased, type LifecycleEvent, transition } from '../domain/lifecycle.js';
@@ -11,7 +12,6 @@ import {
 } from '../ports/use-cases.js';
 import { approveEdited } from './approve-edited.js';
 import { changeNote, type NoteChange, noteNotFound } from './change-note.js';
-import { checkGrant } from './check-grant.js';
 import { cleanComment } from './clean-reason.js';
 import type { NoteEmbedder } from './embed-notes.js';
 import type { WriteContext } from './note-deps.js';
@@ -166,7 +166,7 @@ function checkReview(caller: Caller, input: ReviewInput): Review {
     throw new ErrataError('INVALID_INPUT', `Expected decision APPROVE for an edit, received ${decision}`);
   }
   const namespace = checkNamespace(input.namespace);
-  checkGrant(caller, namespace);
+  requireGrant(caller, namespace);
   const reason = cleanComment(input.comment);
   return { caller, namespace, id: input.id, decision, reason };
 }

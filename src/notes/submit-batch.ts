@@ -1,9 +1,9 @@
+import { requireGrant } from '../domain/access.js';
 import type { Caller } from '../domain/api-key.js';
 import { ErrataError } from '../domain/errors.js';
 import { LIMITS } from '../domain/limits.js';
 import type { FeedbackNote, NoteId } from '../domain/note.js';
 import type { CorrectionInput, SubmitResult } from '../ports/use-cases.js';
-import { checkGrant } from './check-grant.js';
 import type { EmbeddedNote, NoteEmbedder } from './embed-notes.js';
 import { addSupport, mergeResubmission } from './merge-resubmission.js';
 import type { WriteContext } from './note-deps.js';
@@ -36,7 +36,7 @@ export function judgeInputs(
   return inputs.map((input) => {
     try {
       const prepared = prepareCorrection(caller, input, now);
-      checkGrant(caller, prepared.namespace);
+      requireGrant(caller, prepared.namespace);
       return prepared;
     } catch (error) {
       if (error instanceof ErrataError && error.category === 'user') {

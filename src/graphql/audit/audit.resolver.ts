@@ -1,7 +1,8 @@
 import { Arg, Ctx, FieldResolver, ID, Int, Query, Resolver, Root } from 'type-graphql';
+import { hasRole, requireRole } from '../../domain/access.js';
 import { ErrataError } from '../../domain/errors.js';
 import type { NamespaceScope } from '../../ports/note-store.js';
-import { grantedScope, hasRole, requireRole } from '../access.js';
+import { grantedScope } from '../access.js';
 import type { GraphqlContext } from '../context.js';
 import { FeedbackNoteType } from '../note/note.type.js';
 import { cursorBinding } from '../paging/cursor-codec.js';

@@ -10,10 +10,11 @@ import {
   type SubscribeResolverData,
   Subscription,
 } from 'type-graphql';
+import { isGranted, requireRole } from '../../domain/access.js';
 import type { Caller } from '../../domain/api-key.js';
 import { ErrataError } from '../../domain/errors.js';
 import type { Job, JobKind } from '../../domain/job.js';
-import { isGranted, requireEveryNamespace, requireNamespace, requireRole } from '../access.js';
+import { requireEveryNamespace, requireNamespace } from '../access.js';
 import type { GraphqlContext } from '../context.js';
 import { JobKindEnum } from '../enums.js';
 import { AttributeInputType, readAttributes } from '../note/attribute.js';

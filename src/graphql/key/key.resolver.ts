@@ -1,7 +1,8 @@
 import { Arg, Ctx, Mutation, Resolver } from 'type-graphql';
+import { isGranted, requireRole } from '../../domain/access.js';
 import type { Caller } from '../../domain/api-key.js';
 import { ErrataError } from '../../domain/errors.js';
-import { isGranted, requireEveryNamespace, requireRole } from '../access.js';
+import { requireEveryNamespace } from '../access.js';
 import type { GraphqlContext } from '../context.js';
 
 /** A key cannot hand out, or take away, more than it has itself. Errors: `FORBIDDEN`. */

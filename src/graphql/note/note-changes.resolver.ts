@@ -1,6 +1,8 @@
 import { Arg, Resolver, Root, type SubscribeResolverData, Subscription } from 'type-graphql';
+import { requireRole } from '../../domain/access.js';
 import type { FeedbackNote } from '../../domain/note.js';
-import { DEFAULT_NAMESPACE, requireNamespace, requireRole } from '../access.js';
+import { DEFAULT_NAMESPACE } from '../../domain/validate-correction.js';
+import { requireNamespace } from '../access.js';
 import type { GraphqlContext } from '../context.js';
 import { FeedbackNoteType } from './note.type.js';
 

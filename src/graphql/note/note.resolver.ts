@@ -1,8 +1,10 @@
 import { Arg, Ctx, FieldResolver, ID, Int, Query, Resolver, Root } from 'type-graphql';
+import { requireRole } from '../../domain/access.js';
 import { ErrataError } from '../../domain/errors.js';
 import { NOTE_STATUSES, type NoteStatus } from '../../domain/note.js';
+import { DEFAULT_NAMESPACE } from '../../domain/validate-correction.js';
 import type { NoteOrder } from '../../ports/note-store.js';
-import { DEFAULT_NAMESPACE, requireNamespace, requireRole, scopeFor } from '../access.js';
+import { requireNamespace, scopeFor } from '../access.js';
 import type { GraphqlContext } from '../context.js';
 import { NoteOrderEnum } from '../enums.js';
 import { listNotes } from './list-notes.js';

@@ -2,8 +2,9 @@ import { Field, Float, InputType, Int } from 'type-graphql';
 import type { Caller } from '../../domain/api-key.js';
 import { LIMITS } from '../../domain/limits.js';
 import type { Risk } from '../../domain/retrieval.js';
+import { DEFAULT_NAMESPACE } from '../../domain/validate-correction.js';
 import type { BuildPromptRequest, RetrieveRequest } from '../../ports/use-cases.js';
-import { DEFAULT_NAMESPACE, requireNamespace } from '../access.js';
+import { requireNamespace } from '../access.js';
 import { RiskEnum } from '../enums.js';
 import { AttributeInputType, readAttributes } from '../note/attribute.js';
 

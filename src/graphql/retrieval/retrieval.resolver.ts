@@ -1,8 +1,10 @@
 import { Arg, Ctx, ID, Int, Mutation, Query, Resolver } from 'type-graphql';
+import { requireRole } from '../../domain/access.js';
 import { ErrataError } from '../../domain/errors.js';
 import type { NoteId } from '../../domain/note.js';
+import { DEFAULT_NAMESPACE } from '../../domain/validate-correction.js';
 import type { Verdict } from '../../ports/use-cases.js';
-import { DEFAULT_NAMESPACE, grantedScope, requireNamespace, requireRole } from '../access.js';
+import { grantedScope, requireNamespace } from '../access.js';
 import type { GraphqlContext } from '../context.js';
 import { VerdictEnum } from '../enums.js';
 import { readPageSize } from '../paging/page-request.js';

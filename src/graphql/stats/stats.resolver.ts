@@ -1,5 +1,6 @@
 import { Arg, Ctx, Query, Resolver } from 'type-graphql';
-import { requireRole, scopeFor } from '../access.js';
+import { requireRole } from '../../domain/access.js';
+import { scopeFor } from '../access.js';
 import type { GraphqlContext } from '../context.js';
 import { StatsType } from './stats.type.js';
 

@@ -1,9 +1,9 @@
 import { Arg, Ctx, Mutation, Resolver } from 'type-graphql';
+import { requireRole } from '../../domain/access.js';
 import type { Caller } from '../../domain/api-key.js';
 import { ErrataError, isErrataError } from '../../domain/errors.js';
 import { LIMITS } from '../../domain/limits.js';
 import type { CorrectionInput, SubmitResult } from '../../ports/use-cases.js';
-import { requireRole } from '../access.js';
 import type { GraphqlContext } from '../context.js';
 import { CorrectionInputType, readCorrection } from './correction.input.js';
 import { SubmitResultType } from './submission.type.js';
