@@ -14,6 +14,8 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     testTimeout: 30_000,
     hookTimeout: 120_000,
+    // What is waited for comes at once; a machine under load may take longer than the default second to let it.
+    expect: { poll: { timeout: 10_000, interval: 20 } },
     // `npm test` sums vitest's counts and the C++ tests' counts up.
     reporters: process.env.ERRATA_TEST_SUMMARY ? ['default', new VitestSummary()] : ['default'],
   },

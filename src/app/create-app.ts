@@ -139,6 +139,8 @@ async function startFollowing(
         logger.warn({ error }, 'index could not follow the store; it will try again'),
       );
   });
+  // Another process may have written between the fill and the watch, and a doorbell rings for later writes only.
+  await follower.catchUp();
   const mend = async (): Promise<void> => {
     await store.notes.repair();
     await follower.resync();

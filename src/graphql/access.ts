@@ -1,7 +1,7 @@
 import { requireGrant } from '../domain/access.js';
 import type { Caller } from '../domain/api-key.js';
 import { ErrataError } from '../domain/errors.js';
-import { DEFAULT_NAMESPACE } from '../domain/validate-correction.js';
+import { checkNamespace } from '../domain/validate-correction.js';
 import type { NamespaceScope } from '../ports/note-store.js';
 
 /** Grants of a caller as a scope for lists. */
@@ -12,10 +12,10 @@ export function grantedScope(caller: Caller): NamespaceScope {
 /**
  * Checks a namespace that the caller named before anything is looked up, so that an answer never tells what exists elsewhere.
  *
- * Errors: `FORBIDDEN`.
+ * Errors: `INVALID_INPUT` for what can name no namespace (an empty answer would look like an empty one), `FORBIDDEN`.
  */
 export function requireNamespace(caller: Caller, namespace: string | null | undefined): string {
-  const named = namespace ?? DEFAULT_NAMESPACE;
+  const named = checkNamespace(namespace);
   requireGrant(caller, named);
   return named;
 }

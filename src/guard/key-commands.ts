@@ -1,6 +1,6 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { type Caller, ROLES, type Role } from '../domain/api-key.js';
-import { ErrataError } from '../domain/errors.js';
+import { ErrataError, isErrataError } from '../domain/errors.js';
 import { checkNamespace } from '../domain/validate-correction.js';
 import type { Clock } from '../ports/clock.js';
 import type { AuditLog, KeyStore } from '../ports/note-store.js';
@@ -58,7 +58,7 @@ export function createKeyCommands(deps: KeyCommandDeps): KeyCommands {
 
 /**
  * Makes sure that there is an admin key: stores the given one, or makes one where no key exists at all.
- * Returns the key where this call made it. Errors: `INVALID_CONFIG` for a given key under 24 characters.
+ * Returns the key where this call made it. Errors: `INVALID_CONFIG` for a given key under 24 characters or a revoked one.
  */
 export async function ensureAdminKey(
   deps: KeyCommandDeps,
@@ -72,17 +72,39 @@ export async function ensureAdminKey(
         `Expected at least ${MIN_KEY_LENGTH} characters for the admin key, received ${given.length}`,
       );
     }
-    if ((await keys.findByHash(hashKey(given))) === undefined) {
-      await keys.revoke('admin', deps.clock.now());
-      await storeKey(deps, given, 'admin', ['admin'], undefined);
-    }
+    await storeGivenKey(deps, given);
     return undefined;
   }
   if ((await keys.list()).some(({ revokedAt, roles }) => revokedAt === undefined && roles.includes('admin')))
     return undefined;
   const key = PREFIX + randomBytes(KEY_BYTES).toString('base64url');
-  await storeKey(deps, key, 'admin', ['admin'], undefined);
-  return key;
+  return (await storeUnlessRaced(deps, key)) ? key : undefined;
+}
+
+/** Takes the place of the admin key in use. Errors: `INVALID_CONFIG` for a key that was revoked, before anything changes. */
+async function storeGivenKey(deps: KeyCommandDeps, given: string): Promise<void> {
+  const { keys, clock } = deps;
+  const keyHash = hashKey(given);
+  const isLive = async () => (await keys.findByHash(keyHash)) !== undefined;
+  if (await isLive()) return;
+  // A revoked key stays so; found out only after the present key is gone, nobody could get in any more.
+  if ((await keys.list()).some((key) => key.keyHash === keyHash && key.revokedAt !== undefined)) {
+    throw new ErrataError('INVALID_CONFIG', 'Expected a new key for the admin key, received a revoked one');
+  }
+  if ((await storeUnlessRaced(deps, given)) || (await isLive())) return;
+  await keys.revoke('admin', clock.now());
+  await storeKey(deps, given, 'admin', ['admin'], undefined);
+}
+
+/** False where another process that starts at the same moment has made the admin key first: that is no reason not to start. */
+async function storeUnlessRaced(deps: KeyCommandDeps, key: string): Promise<boolean> {
+  try {
+    await storeKey(deps, key, 'admin', ['admin'], undefined);
+    return true;
+  } catch (error) {
+    if (isErrataError(error, 'KEY_EXISTS')) return false;
+    throw error;
+  }
 }
 
 async function storeKey(

@@ -6,6 +6,7 @@ import type { Clock } from '../ports/clock.js';
 import type { AuditLog, JobStore } from '../ports/note-store.js';
 import type { JobCommands } from '../ports/use-cases.js';
 import { checkCount } from '../retrieval/check-request.js';
+import { checkJobOptions } from './job-options.js';
 
 /** How often a watched job is read; another process may be the one that runs it. */
 const WATCH_MS = 200;
@@ -18,7 +19,7 @@ export interface JobCommandsDeps {
   readonly ring: () => void;
 }
 
-/** Errors: `INVALID_INPUT` for an unknown kind, `JOB_NOT_FOUND`, `INVALID_TRANSITION` for cancelling what has ended. */
+/** Errors: `INVALID_INPUT` for an unknown kind or option, `JOB_NOT_FOUND`, `INVALID_TRANSITION` for cancelling what has ended. */
 export function createJobCommands(deps: JobCommandsDeps): JobCommands {
   const { jobs, audit, clock } = deps;
 
@@ -52,7 +53,7 @@ export function createJobCommands(deps: JobCommandsDeps): JobCommands {
         id: randomUUID(),
         kind,
         namespace,
-        options,
+        options: checkJobOptions(kind, options),
         state: 'QUEUED',
         done: 0,
         createdAt: clock.now(),

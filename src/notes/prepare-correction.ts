@@ -1,9 +1,11 @@
 import type { Caller } from '../domain/api-key.js';
 import { canonicalBlock, canonicalLine } from '../domain/canonical.js';
 import { noteId } from '../domain/content-hash.js';
-import type { Attributes, Finding, Instant, NoteId, NoteSource } from '../domain/note.js';
+import { ErrataError } from '../domain/errors.js';
+import type { Finding, Instant, NoteId, NoteSource } from '../domain/note.js';
 import { type ValidCorrection, validateCorrection } from '../domain/validate-correction.js';
-import { createRedactor, type Redactor } from '../guard/redact-secrets.js';
+import { redactAttributes } from '../guard/redact-attributes.js';
+import { createRedactor, type Redactor, redactSecrets } from '../guard/redact-secrets.js';
 import { screenInjection } from '../guard/screen-injection.js';
 import { findSeveralLessons } from './several-lessons.js';
 import { defaultSource } from './sources.js';
@@ -52,6 +54,7 @@ export function prepareCorrection(caller: Caller, input: unknown, now: Instant):
     ...Object.entries(attributes).map(([key, value]) => ({ name: `attributes.${key}`, raw: value })),
   ]);
   const { namespace, taskType, impact, createdAt, expiresAt, reviewAfter } = valid;
+  refuseSecretNames({ namespace, taskType });
   return {
     id: noteId({ namespace, taskType, wrongAnswer, correction, lesson }),
     namespace,
@@ -70,16 +73,21 @@ export function prepareCorrection(caller: Caller, input: unknown, now: Instant):
   };
 }
 
-function redactAttributes(attributes: Attributes, redactor: Redactor): Attributes {
-  return Object.fromEntries(
-    Object.entries(attributes).map(([key, value]) => [key, redactor.redact(value, `attributes.${key}`)]),
-  );
-}
-
 function redactSource(source: NoteSource, redactor: Redactor): NoteSource {
   const redacted = Object.entries(source).map(([field, value]) => [
     field,
     typeof value === 'string' && field !== 'at' ? redactor.redact(value, `source.${field}`) : value,
   ]);
   return Object.fromEntries(redacted) as NoteSource;
+}
+
+/** Names cannot hold a placeholder and are shown everywhere, so a secret in one is refused. Errors: `INVALID_INPUT`. */
+function refuseSecretNames(names: { readonly namespace: string; readonly taskType: string }): void {
+  for (const [field, name] of Object.entries(names)) {
+    if (redactSecrets(name).findings.length > 0) {
+      throw new ErrataError('INVALID_INPUT', `Expected a name for ${field}, received a secret`, {
+        details: { field },
+      });
+    }
+  }
 }

@@ -2,10 +2,12 @@ import { createHash } from 'node:crypto';
 import type { Caller } from '../domain/api-key.js';
 import type { FeedbackNote, NoteId } from '../domain/note.js';
 import type { Receipt, ReceiptNote, Retrieval, ScoredNote } from '../domain/retrieval.js';
+import { redactAttributes } from '../guard/redact-attributes.js';
+import { createRedactor } from '../guard/redact-secrets.js';
 import type { NamespaceScope, Store } from '../ports/note-store.js';
 import type { ValidRequest } from './check-request.js';
 
-/** What is kept of an answer: ids, versions and scores, no text; the query as a digest only. */
+/** What is kept of an answer: ids, versions and scores, no text; the query as a digest only, filters without secrets. */
 export function toReceipt(retrieval: Retrieval, request: ValidRequest, caller: Caller): Receipt {
   return {
     ...retrieval,
@@ -13,7 +15,7 @@ export function toReceipt(retrieval: Retrieval, request: ValidRequest, caller: C
     candidates: retrieval.candidates.map(toReceiptNote),
     queryDigest: createHash('sha256').update(request.query).digest('hex'),
     taskType: request.taskType,
-    attributes: request.attributes,
+    attributes: redactAttributes(request.attributes, createRedactor()),
     candidateK: request.candidateK,
     finalK: request.finalK,
     caller: caller.name,

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createRedactor, redactSecrets } from '../../src/guard/redact-secrets.js';
+import { leastCpuMs } from '../cpu-time.js';
 import { HARMLESS, IN_CONTEXT, SECRETS } from './secret-texts.js';
 
 describe('redactSecrets', () => {
@@ -73,9 +74,6 @@ describe('redactSecrets', () => {
     ['spaces', `secret${' '.repeat(8_000)}=`],
     ['dots', '.'.repeat(8_000)],
   ])('takes under 50 ms for 8,000 characters of %s', (_name, text) => {
-    redactSecrets(text);
-    const start = performance.now();
-    redactSecrets(text);
-    expect(performance.now() - start).toBeLessThan(50);
+    expect(leastCpuMs(() => redactSecrets(text))).toBeLessThan(50);
   });
 });

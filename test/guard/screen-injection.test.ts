@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { screenInjection } from '../../src/guard/screen-injection.js';
+import { leastCpuMs } from '../cpu-time.js';
 import { ATTACKS, ORDINARY } from './injection-texts.js';
 
 const screen = (raw: string) => screenInjection([{ name: 'lesson', raw }]);
@@ -52,9 +53,6 @@ describe('screenInjection', () => {
     ['mark all', 'mark all of the these those '.repeat(280)],
     ['concealing', "don't tell the user about this ".repeat(260)],
   ])('takes under 50 ms for 8,000 characters of %s', (_name, text) => {
-    screen(text);
-    const start = performance.now();
-    screen(text);
-    expect(performance.now() - start).toBeLessThan(50);
+    expect(leastCpuMs(() => screen(text))).toBeLessThan(50);
   });
 });

@@ -1,7 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type FeedbackNote, NO_OUTCOMES } from '../../src/domain/note.js';
-import { escapeLesson, NOTHING_FOUND, renderPromptBlock } from '../../src/retrieval/prompt-block.js';
+import {
+  escapeLesson,
+  NOTHING_FITS,
+  NOTHING_FOUND,
+  renderPromptBlock,
+} from '../../src/retrieval/prompt-block.js';
 
 const words = { name: 'words', count: (text: string) => text.split(/\s+/u).filter(Boolean).length };
 
@@ -57,6 +62,13 @@ describe('renderPromptBlock', () => {
 
   it('says so when nothing was found', () => {
     expect(render([]).context).toContain(NOTHING_FOUND);
+  });
+
+  it('does not say that nothing was found where nothing fits', () => {
+    const { context, included, omitted } = render(['one two three'], 1);
+    expect(context).toContain(NOTHING_FITS);
+    expect(context).not.toContain(NOTHING_FOUND);
+    expect([included.length, omitted.length]).toEqual([0, 1]);
   });
 
   it('leaves out whole what does not fit and goes on with shorter lessons', () => {

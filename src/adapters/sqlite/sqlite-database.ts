@@ -26,6 +26,8 @@ const BLOCKING_WAIT_MS = 25;
 const CACHE_KIB = 65_536;
 /** 16 MB of log before it is moved into the file: a bulk load waits for the disk a quarter as often as by default. */
 const CHECKPOINT_PAGES = 4_000;
+/** Transactions of other connections take milliseconds; with the growing pauses this is up to a fifth of a second. */
+const EMPTY_LOG_ATTEMPTS = 20;
 /** Shapes of statements are few; the bound only keeps odd filters from adding up. */
 const MAX_STATEMENTS = 500;
 
@@ -48,6 +50,8 @@ export class SqliteDatabase {
     try {
       this.#db = new Database(options.path, { timeout: BLOCKING_WAIT_MS });
       this.#db.pragma('foreign_keys = ON');
+      // What is overwritten or deleted is zeroed in its page: an erased note must not be readable from the file.
+      this.#db.pragma('secure_delete = ON');
       this.#db.pragma(`cache_size = -${CACHE_KIB}`);
       this.#db.pragma(`wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
       if (options.maxSizeBytes !== undefined) {
@@ -86,6 +90,18 @@ export class SqliteDatabase {
   /** Retries while another connection is in the way: for what cannot run inside a transaction, too. */
   async attempt<T>(work: (db: Database.Database) => T): Promise<T> {
     return this.#attempt(() => work(this.#db));
+  }
+
+  /**
+   * Moves the log into the file and empties it, so that no earlier state of a page is left in it. Gives up while other
+   * connections keep reading; then the log is overwritten as it is used again.
+   */
+  async emptyLog(): Promise<void> {
+    for (let attempt = 1; attempt <= EMPTY_LOG_ATTEMPTS; attempt += 1) {
+      const busy = await this.attempt((db) => db.pragma('wal_checkpoint(TRUNCATE)', { simple: true }));
+      if (busy === 0) return;
+      await pause(attempt);
+    }
   }
 
   all(sql: string, parameters: Parameters = {}): Row[] {

@@ -109,6 +109,7 @@ export class SqliteNoteStore implements NoteStore {
 
   async update(entry: NoteUpdate): Promise<FeedbackNote> {
     const note = await this.#db.write(() => this.#updateOne(entry));
+    if (entry.vectors === null) await this.#db.emptyLog();
     this.#doorbell.ring();
     return note;
   }

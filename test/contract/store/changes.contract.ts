@@ -116,7 +116,7 @@ export function describeChangeLog(traits: StoreTraits): void {
       if (traits.clients > 1) {
         const other = await fixture().connect();
         // The first write's ringing is over once the other client's own is awaited: only its write can ring again.
-        await vi.waitFor(() => expect(heard.mock.calls.length).toBeGreaterThan(0));
+        await vi.waitFor(() => expect(heard.mock.calls.length).toBeGreaterThan(0), { timeout: 5_000 });
         heard.mockClear();
         await insertOne(other.notes, 'b');
         await vi.waitFor(() => expect(heard).toHaveBeenCalled(), { timeout: 5_000, interval: 5 });

@@ -1,0 +1,27 @@
+import { ErrataError } from '../domain/errors.js';
+import type { Job, JobKind } from '../domain/job.js';
+import { redactSecrets } from '../guard/redact-secrets.js';
+
+/** What each kind reads; anything else is a mistake that would otherwise go unnoticed. */
+const JOB_OPTIONS: Readonly<Record<JobKind, readonly string[]>> = {
+  BACKFILL: [],
+  REEMBED: [],
+  STALENESS_SWEEP: ['dryRun'],
+  COMPACTION: [],
+  EVALUATION: [],
+  ERASURE: ['ids', 'reason'],
+};
+
+/** Options as a job keeps them: known to its kind and without secrets. Errors: `INVALID_INPUT`. */
+export function checkJobOptions(kind: JobKind, options: Job['options']): Job['options'] {
+  const known = JOB_OPTIONS[kind];
+  if (!Object.keys(options).every((name) => known.includes(name))) {
+    const expected = known.length === 0 ? 'no options' : `only the options ${known.join(', ')}`;
+    throw new ErrataError('INVALID_INPUT', `Expected ${expected} for ${kind}, received another`, {
+      details: { field: 'options' },
+    });
+  }
+  return Object.fromEntries(
+    Object.entries(options).map(([name, value]) => [name, redactSecrets(value).text]),
+  );
+}
