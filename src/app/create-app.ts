@@ -1,6 +1,6 @@
 import { createTokenCounters } from '../adapters/tokens/create-token-counters.js';
 import { createKeyCommands } from '../guard/key-commands.js';
-import { compactionHandler } from '../jobs/compaction.js';
+import { compactionHandler, RECEIPT_DAYS } from '../jobs/compaction.js';
 import { backfillHandler, reembedHandler } from '../jobs/embed-stored-notes.js';
 import { erasureHandler } from '../jobs/erasure.js';
 import { evaluationHandler } from '../jobs/evaluation.js';
@@ -23,6 +23,8 @@ import type { Engines } from './installation.js';
 
 /** How often versions are compared with the store, in case a change was missed; a scan of 100,000 versions takes about 0.5 s. */
 const RESYNC_MS = 10 * 60_000;
+
+const DAY_MS = 86_400_000;
 
 export interface AppParts {
   readonly store: Store;
@@ -144,6 +146,7 @@ async function startFollowing(
   const mend = async (): Promise<void> => {
     await store.notes.repair();
     await follower.resync();
+    await store.receipts.prune(new Date(systemClock.nowMs() - RECEIPT_DAYS * DAY_MS).toISOString());
   };
   const resync = setInterval(() => {
     mend().catch((error: unknown) => logger.warn({ error }, 'index could not be compared with the store'));

@@ -86,11 +86,8 @@ async function start(
 
 /** Cursors signed by one process must be good for every process of the installation. */
 async function cursorSecret(store: Store): Promise<string> {
-  const known = await store.settings.get(CURSOR_SECRET);
-  if (known !== undefined) return JSON.parse(known) as string;
-  const made = randomBytes(32).toString('base64url');
-  await store.settings.put(CURSOR_SECRET, JSON.stringify(made));
-  return made;
+  const made = JSON.stringify(randomBytes(32).toString('base64url'));
+  return JSON.parse(await store.settings.putIfAbsent(CURSOR_SECRET, made)) as string;
 }
 
 async function loadSampleOnce(

@@ -13,6 +13,8 @@ export interface OperationLimits {
 }
 
 export interface WebSocketLimits {
+  /** Open connections of the whole server; more are refused with 503 before the handshake. */
+  readonly maxConnections: number;
   /** Operations that one connection may have open. */
   readonly maxSubscriptions: number;
   /** How long a new connection may stay silent before `connection_init`. */
@@ -64,6 +66,8 @@ export const GRAPHQL_SERVER_DEFAULTS: Omit<GraphqlServerConfig, 'host' | 'port' 
     maxCost: 10_000,
   },
   webSocket: {
+    // 300 connections with 20 subscriptions each held 500 MB and slowed writes down 50-fold.
+    maxConnections: 100,
     maxSubscriptions: 20,
     connectionInitTimeoutMs: 5_000,
     keepAliveMs: 12_000,

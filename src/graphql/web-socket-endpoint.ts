@@ -38,6 +38,9 @@ export function attachWebSocket(server: Server, parts: WebSocketParts): { close(
     if (path !== GRAPHQL_PATH) refuseUpgrade(socket, '404 Not Found');
     else if (origin !== undefined && !isTrustedOrigin(origin, host, config.trustedOrigins)) {
       refuseUpgrade(socket, '403 Forbidden');
+    } else if (sockets.clients.size >= config.webSocket.maxConnections) {
+      logger.warn({ limit: config.webSocket.maxConnections }, 'too many WebSocket connections: one refused');
+      refuseUpgrade(socket, '503 Service Unavailable');
     } else {
       sockets.handleUpgrade(request, socket, head, (webSocket) => serve(webSocket, request));
     }

@@ -5,7 +5,8 @@ import type { JobHandler } from './job-handler.js';
 
 /** A follower that was away for longer than this many changes resyncs by scanning versions, which is cheap at that size. */
 const KEPT_CHANGES = 100_000;
-const RECEIPT_DAYS = 90;
+/** How long an answer can be looked up again; a receipt takes about 7 KB. */
+export const RECEIPT_DAYS = 90;
 const DAY_MS = 86_400_000;
 
 /** Frees tombstones of the index, old change-log entries and receipts older than 90 days. */

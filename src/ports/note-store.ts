@@ -233,6 +233,8 @@ export interface KeyStore {
 export interface SettingStore {
   get(name: string): Promise<string | undefined>;
   put(name: string, json: string): Promise<void>;
+  /** Resolves with the value that stands: of several processes' first values exactly one wins. */
+  putIfAbsent(name: string, json: string): Promise<string>;
 }
 
 /** Everything persistent of one installation. */

@@ -13,6 +13,7 @@ beforeAll(async () => {
   await useCases.jobs.start({ name: 'x', roles: ['admin'] }, 'BACKFILL', undefined, {});
   server = await startTestServer(useCases, {
     webSocket: {
+      maxConnections: 10,
       maxSubscriptions: 3,
       connectionInitTimeoutMs: 200,
       keepAliveMs: 100,
@@ -224,5 +225,31 @@ describe('connections', () => {
     await own.close();
     expect(['ended', 'closed']).toContain(await next);
     expect(useCases.feeds.size).toBe(0);
+  });
+});
+
+describe('the number of connections', () => {
+  it('is limited for the whole server, and a closed one makes room', async () => {
+    const limited = await startTestServer(useCases, {
+      webSocket: {
+        maxConnections: 2,
+        maxSubscriptions: 3,
+        connectionInitTimeoutMs: 5_000,
+        keepAliveMs: 5_000,
+        maxPayloadBytes: 10_000,
+      },
+    });
+    const connect = () => new WebSocket(`ws://127.0.0.1:${limited.port}/graphql`, 'graphql-transport-ws');
+    const opened = (socket: WebSocket) =>
+      new Promise<string>((resolve) => {
+        socket.on('open', () => resolve('open'));
+        socket.on('error', (error) => resolve(error.message));
+      });
+    const [first, second] = [connect(), connect()];
+    expect(await Promise.all([opened(first), opened(second)])).toEqual(['open', 'open']);
+    expect(await opened(connect())).toContain('503');
+    first.close();
+    await expect.poll(() => opened(connect())).toBe('open');
+    await limited.close();
   });
 });

@@ -1,6 +1,7 @@
 import type { Collection } from 'mongodb';
 import type { SettingStore } from '../../ports/note-store.js';
 import type { MongoConnection } from './mongo-connection.js';
+import { isDuplicate } from './mongo-errors.js';
 
 export interface SettingDocument {
   readonly _id: string;
@@ -23,5 +24,16 @@ export class MongoSettingStore implements SettingStore {
 
   async put(name: string, json: string): Promise<void> {
     await this.#connection.run(() => this.#settings.replaceOne({ _id: name }, { json }, { upsert: true }));
+  }
+
+  async putIfAbsent(name: string, json: string): Promise<string> {
+    await this.#connection.run(async () => {
+      try {
+        await this.#settings.insertOne({ _id: name, json });
+      } catch (error) {
+        if (!isDuplicate(error)) throw error;
+      }
+    });
+    return (await this.get(name)) ?? json;
   }
 }

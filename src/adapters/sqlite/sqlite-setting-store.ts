@@ -18,4 +18,10 @@ export class SqliteSettingStore implements SettingStore {
     const sql = 'INSERT OR REPLACE INTO settings (name, json) VALUES (@name, @json)';
     await this.#db.write(() => this.#db.run(sql, { name, json }));
   }
+
+  async putIfAbsent(name: string, json: string): Promise<string> {
+    const sql = 'INSERT INTO settings (name, json) VALUES (@name, @json) ON CONFLICT (name) DO NOTHING';
+    await this.#db.write(() => this.#db.run(sql, { name, json }));
+    return (await this.get(name)) ?? json;
+  }
 }

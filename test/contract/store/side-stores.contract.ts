@@ -112,6 +112,15 @@ export function describeSideStores(traits: StoreTraits): void {
       expect(await keys.list()).toHaveLength(2);
     });
 
+    it('lets exactly one of many first values win', async () => {
+      const { settings } = fixture().store;
+      const values = Array.from({ length: 10 }, (_, index) => JSON.stringify(index));
+      const won = await Promise.all(values.map((value) => settings.putIfAbsent('secret', value)));
+      expect(new Set(won).size).toBe(1);
+      expect(await settings.get('secret')).toBe(won[0]);
+      expect(await settings.putIfAbsent('secret', '"late"')).toBe(won[0]);
+    });
+
     it('replaces settings by name', async () => {
       const { settings } = fixture().store;
       expect(await settings.get('thresholds')).toBeUndefined();
