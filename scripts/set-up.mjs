@@ -186,7 +186,7 @@ async function fetchModel(announce, args) {
 export async function setUp({ model = 'required', args = [] } = {}) {
   checkNode();
   await checkToolsWhereNeeded();
-  await step('set-up: packages', installPackages);
+  await step('set-up: packages and native index (1 to 3 minutes)', installPackages);
   await step('set-up: native index', buildAddon);
   await step('set-up: TypeScript', compile);
   if (model === 'none') return;

@@ -30,6 +30,11 @@ async function start() {
   }
   if (!wantsHelp) await setUp({ model: 'required', args });
   // The server runs in this process: signals reach it directly, and no second Node has to start.
+  // npm's shell does not pass signals on: where npm was killed, end as if the signal had come here.
+  const parent = process.ppid;
+  setInterval(() => {
+    if (process.ppid !== parent) process.kill(process.pid, 'SIGTERM');
+  }, 500).unref();
   process.argv = [process.execPath, mainFile, 'serve', ...args];
   await import(pathToFileURL(mainFile).href);
 }

@@ -84,17 +84,21 @@ export async function createGraphqlServer(options: GraphqlServerOptions): Promis
 function listenError({ host, port }: GraphqlServerConfig, cause: unknown): unknown {
   const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
   const reasons: Readonly<Record<string, string>> = {
-    EADDRINUSE: 'one in use',
-    EACCES: 'one that this user may not open',
-    EADDRNOTAVAIL: 'a host that is not this machine',
-    ENOTFOUND: 'a host that has no address',
+    EADDRINUSE: 'which is in use; set another port (--port, ERRATA_PORT) or stop what runs there',
+    EACCES: 'which this user may not open',
+    EADDRNOTAVAIL: 'which is not an address of this machine',
+    ENOTFOUND: 'which is a host without an address',
   };
   const reason = typeof code === 'string' ? reasons[code] : undefined;
   if (reason === undefined) return cause;
-  return new ErrataError('INVALID_CONFIG', `Expected a free host and port to listen on, received ${reason}`, {
-    cause,
-    details: { host, port },
-  });
+  return new ErrataError(
+    'INVALID_CONFIG',
+    `Expected a free address to listen on, received ${host}:${port}, ${reason}`,
+    {
+      cause,
+      details: { host, port },
+    },
+  );
 }
 
 /** A host that a client on this machine can use. */

@@ -59,7 +59,7 @@ export async function verifyModel(directory: string, entry: ModelEntry): Promise
 function mismatch(name: string, file: string, expected: string, received: string): ErrataError {
   return new ErrataError(
     'DIGEST_MISMATCH',
-    `Expected ${expected} for ${file} of model ${name}, received ${received}`,
+    `Expected ${expected} for ${file} of model ${name}, received ${received}; get it again with: errata models pull ${name}`,
     {
       details: { model: name, file },
     },

@@ -30,6 +30,7 @@ export async function mergeResubmission(
   prepared: PreparedCorrection,
 ): Promise<SubmitResult> {
   let dropped = 0;
+  let unchanged = true;
   const note = await changeNote(context, {
     caller,
     namespace: prepared.namespace,
@@ -41,11 +42,13 @@ export async function mergeResubmission(
       const joined = joinSources(before.sources, [prepared.source]);
       dropped = joined.dropped;
       const set = resubmissionChanges(before, prepared, joined.sources);
-      return Object.keys(set).length === 0 ? undefined : { set, action: 'updated' };
+      unchanged = Object.keys(set).length === 0;
+      return unchanged ? undefined : { set, action: 'updated' };
     },
   });
   return {
     outcome: 'UPDATED',
+    ...(unchanged ? { unchanged } : {}),
     note,
     findings: [...prepared.findings, ...stateFindings(note), ...fullFindings(dropped)],
   };

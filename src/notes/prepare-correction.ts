@@ -69,8 +69,25 @@ export function prepareCorrection(caller: Caller, input: unknown, now: Instant):
     reviewAfter,
     source,
     quarantined: screen.verdict === 'quarantine',
-    findings: [...redactor.findings(), ...findSeveralLessons(lessonBlock), ...screen.findings],
+    findings: [
+      ...redactor.findings(),
+      ...findSeveralLessons(lessonBlock),
+      ...screen.findings,
+      ...findExpired(expiresAt, now),
+    ],
   };
+}
+
+/** A file of old corrections may hold such a note: it is stored, but no answer will ever hold it. */
+function findExpired(expiresAt: Instant | undefined, now: Instant): readonly Finding[] {
+  if (expiresAt === undefined || expiresAt > now) return [];
+  return [
+    {
+      rule: 'lifecycle.expired',
+      field: 'expiresAt',
+      reason: `expired on ${expiresAt.slice(0, 10)}: stored, never retrieved`,
+    },
+  ];
 }
 
 function redactSource(source: NoteSource, redactor: Redactor): NoteSource {

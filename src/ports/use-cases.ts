@@ -54,6 +54,8 @@ export interface CorrectionInput {
 
 export interface SubmitResult {
   readonly outcome: SubmitOutcome;
+  /** UPDATED, but the correction brought nothing new: no version was made. */
+  readonly unchanged?: true | undefined;
   readonly note?: FeedbackNote | undefined;
   readonly duplicateOf?: FeedbackNote | undefined;
   /** Cosine to the nearest note where one was near enough to matter. */

@@ -179,7 +179,7 @@ describe.skipIf(skip)('kill -9 (needs dist and all-MiniLM-L6-v2)', () => {
       const report = await importFile(app.useCases.commands, request as Parameters<typeof importFile>[1]);
       expect(report.rows).toHaveLength(rows);
       expect(report.rows.filter(({ outcome }) => outcome === 'CREATED')).toHaveLength(rows - stored);
-      expect(report.rows.filter(({ outcome }) => outcome === 'UPDATED')).toHaveLength(stored);
+      expect(report.rows.filter(({ outcome }) => outcome === 'UNCHANGED')).toHaveLength(stored);
       // Two texts a note, lesson and situation, for the missing ones only.
       expect(engines.embedder.stats().embeddedTexts - before).toBe(2 * (rows - stored));
       expect(await store.notes.count('all', {})).toBe(rows);
@@ -187,7 +187,7 @@ describe.skipIf(skip)('kill -9 (needs dist and all-MiniLM-L6-v2)', () => {
     });
     const again = await startCommand(folder, ['import', '--json', file]).ended;
     expect(again.code).toBe(0);
-    expect(JSON.parse(again.stdout).files[0].counts).toEqual({ UPDATED: rows });
+    expect(JSON.parse(again.stdout).files[0].counts).toEqual({ UNCHANGED: rows });
     expect(readStoredRows(folder)).toMatchObject({ notes: rows, active: rows, versions: rows });
     expectConsistentRows();
   });

@@ -255,7 +255,7 @@ describe('listen()', () => {
   it('says what is wrong with host and port', async () => {
     await expect(startTestServer(useCases, { port: server.port })).rejects.toMatchObject({
       code: 'INVALID_CONFIG',
-      message: 'Expected a free host and port to listen on, received one in use',
+      message: expect.stringContaining(`127.0.0.1:${server.port}, which is in use`),
       details: { port: server.port },
     });
     await expect(startTestServer(useCases, { host: '192.0.2.1' })).rejects.toMatchObject({

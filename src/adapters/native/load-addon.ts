@@ -98,7 +98,7 @@ export function loadAddon(file = ADDON_FILE): NativeAddon {
     if (code === 'MODULE_NOT_FOUND') {
       throw new ErrataError(
         'TOOL_MISSING',
-        'Expected the native addon in build/Release/errata_native.node, found none. Build it with: node scripts/build-addon.mjs',
+        'Expected the native addon in build/Release/errata_native.node, found none. Build it with: npm run build:addon',
         { cause },
       );
     }
@@ -106,7 +106,7 @@ export function loadAddon(file = ADDON_FILE): NativeAddon {
     if (code === 'INVALID_CONFIG') throw new ErrataError('INVALID_CONFIG', message, { cause });
     throw new ErrataError(
       'INDEX_UNAVAILABLE',
-      `Expected a loadable native addon, received: ${message}. Build it again with: node scripts/build-addon.mjs --force`,
+      `Expected a loadable native addon, received: ${message}. Build it again with: npm run build:addon`,
       { cause },
     );
   }

@@ -27,7 +27,8 @@ function makeOwnerOnly(file: string): void {
     // A file that was copied or restored may have come with wider rights.
     if ((mode & 0o077) !== 0 && uid === process.getuid?.()) chmodSync(file, 0o600);
   } catch (error) {
-    const message = `Expected a file that this user may write at ${file}, received an error; check the folder and its rights`;
+    const code = (error as NodeJS.ErrnoException).code ?? 'an error';
+    const message = `Expected a file that this user may write at ${file}, received ${code}; check the folder and its rights`;
     throw new ErrataError('STORE_UNAVAILABLE', message, { cause: error });
   }
 }

@@ -13,6 +13,10 @@ function megabytes(sizeBytes: number | undefined): string {
   return sizeBytes === undefined ? '' : `${(sizeBytes / 1e6).toFixed(1)} MB`;
 }
 
+function kilobytes(bytes: number): number {
+  return Math.round(bytes / 1e3);
+}
+
 async function list(session: Session): Promise<void> {
   const models = await session.deps.models.list(session.config);
   await session.answer(models, () =>
@@ -38,11 +42,15 @@ function modelName(session: Session, args: readonly string[]): string {
 
 async function pull(session: Session, args: readonly string[], options: PullOptions): Promise<void> {
   const name = modelName(session, args);
-  const display = session.progress(`models pull ${name} (bytes)`);
+  const display = session.progress(`models pull ${name} (kB)`);
   try {
     const pulled = await session.deps.models.pull(session.config, name, {
       from: options.from,
-      onProgress: (progress) => display.update(progress),
+      onProgress: ({ done, total }) =>
+        display.update({
+          done: kilobytes(done),
+          ...(total === undefined ? {} : { total: kilobytes(total) }),
+        }),
       signal: session.signal,
     });
     display.stop();

@@ -52,7 +52,7 @@ function banner(server: RunningServer, session: Session): string[] {
   }
   if (server.newAdminKey !== undefined) {
     lines.push('', 'The admin key, shown this once:', `  export ERRATA_KEY=${server.newAdminKey}`);
-  }
+  } else lines.push('', 'Lost the key? Make another: npx errata keys create NAME --role admin');
   if (server.firstStart) lines.push('', 'Three calls to try:', ...exampleCalls(server));
   lines.push('', 'Ctrl-C ends it.');
   return lines;

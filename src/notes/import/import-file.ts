@@ -25,8 +25,8 @@ export interface ImportRequest extends ImportDefaults {
 export interface RowReport {
   readonly row: number;
   readonly line: number;
-  /** SKIPPED: left out by rule, such as a deprecated note of an export. */
-  readonly outcome: SubmitOutcome | 'SKIPPED';
+  /** SKIPPED: left out by rule, such as a deprecated note of an export. UNCHANGED: stored already, nothing new. */
+  readonly outcome: SubmitOutcome | 'SKIPPED' | 'UNCHANGED';
   /** The note that stands for the row: its own, or the one it is a duplicate of. */
   readonly noteId?: NoteId | undefined;
   readonly findings: readonly Finding[];
@@ -160,11 +160,18 @@ async function storeBatch(
     return {
       row,
       line,
-      outcome: first?.outcome ?? 'SKIPPED',
+      outcome: outcomeOf(mine),
       noteId: (first?.note ?? first?.duplicateOf)?.id,
       findings: first?.findings ?? [],
     };
   });
+}
+
+/** A record of several sources is unchanged only where none of them was new. */
+function outcomeOf(results: readonly SubmitResult[]): RowReport['outcome'] {
+  const changed = results.find(({ unchanged }) => unchanged !== true);
+  if (changed !== undefined) return changed.outcome;
+  return results.length === 0 ? 'SKIPPED' : 'UNCHANGED';
 }
 
 function withSource(

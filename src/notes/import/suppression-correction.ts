@@ -114,11 +114,10 @@ function attributesOf(packages: readonly string[], valuesOf: (name: string) => s
   );
 }
 
-/** The artifact's name; for a whole group, the group's last part. */
+/** The artifact's name. None where the pattern stands for several: a guess would be a filter that hides the note. */
 function productOf(name: string): string | undefined {
-  const parts = name.replace(/@.*$/u, '').split('/');
-  const artifact = parts.at(-1) ?? '';
-  return artifact !== '' && !/[*(|]/u.test(artifact) ? artifact : parts.at(-2)?.split('.').at(-1);
+  const artifact = name.replace(/@.*$/u, '').split('/').at(-1) ?? '';
+  return /^[\w.-]+$/u.test(artifact) ? artifact : undefined;
 }
 
 function readablePackage(element: string, value: string, regex: boolean): string {

@@ -54,7 +54,7 @@ describe('createImporter', () => {
     });
     const [texts, revision] = [embedded(), await path.store.notes.lastRevision()];
     const second = await run(request);
-    expect(second.summary.outcomes).toEqual({ UPDATED: 299, REFUSED: 1 });
+    expect(second.summary.outcomes).toEqual({ UNCHANGED: 299, REFUSED: 1 });
     expect([embedded(), await path.store.notes.lastRevision()]).toEqual([texts, revision]);
     expect(second.steps[0]?.rows[0]?.noteId).toBe(first.steps[0]?.rows[0]?.noteId);
   });
@@ -102,7 +102,7 @@ describe('createImporter', () => {
     expect(lines).toHaveLength(2);
     const bytes = Buffer.from(lines.join(''));
     const repeat = await run({ fileName: 'export.jsonl', bytes });
-    expect(repeat.summary.outcomes).toEqual({ UPDATED: 1, SKIPPED: 1 });
+    expect(repeat.summary.outcomes).toEqual({ UNCHANGED: 1, SKIPPED: 1 });
     const moved = Buffer.from(lines.join('').replaceAll('"namespace":"from"', '"namespace":"to"'));
     await run({ fileName: 'export.jsonl', bytes: moved });
     const copies = await path.queries.list(['to'], {}, 'CREATED_ASC', { limit: 10 });

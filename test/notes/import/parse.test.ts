@@ -212,7 +212,7 @@ describe('parseSuppressionXml', () => {
         correction: 'Netty findings concern servers.\nThis is a desktop program & <never> listens.',
         lesson:
           'Do not report CVE-2023-44487 for io.netty/*: Netty findings concern servers. This is a desktop program & <never> listens.',
-        attributes: { product: 'netty', package: 'io.netty/*', cve: 'CVE-2023-44487' },
+        attributes: { package: 'io.netty/*', cve: 'CVE-2023-44487' },
         source: { kind: 'suppression', tool: 'dependency-check', record: 's.xml', author: 'Team Blue' },
         createdAt: '2025-09-15T00:00:00Z',
         reviewAfter: '2026-03-15T00:00:00Z',
@@ -280,7 +280,7 @@ describe('parseSuppressionXml', () => {
       const hdf = read('dependency-check-hdfview.xml');
       expect(hdf).toHaveLength(9);
       expect(hdf.at(-1)).toMatchObject({
-        attributes: { product: 'netty', package: 'io.netty/*' },
+        attributes: { package: 'io.netty/*' },
         lesson: expect.stringMatching(/io\.netty.*desktop application/u),
         reviewAfter: '2026-03-15T00:00:00Z',
       });
