@@ -1,49 +1,61 @@
-// `npm run bench [-- NAME…] [--json]`: runs the named benches (all where none is named) and prints what they measured.
-import { execFileSync } from 'node:child_process';
-import { cpus } from 'node:os';
-import { loadAddon } from '../dist/adapters/native/load-addon.js';
-import { retrieveBench } from './retrieve-bench.mjs';
+// `npm run bench [-- SUITE…] [--quick] [--out FOLDER] [--json]`, `npm run bench -- compare A.json B.json`, `… -- list`.
+import { parseArgs } from 'node:util';
+import { compareFiles, DEFAULT_TOLERANCE } from './harness/compare.mjs';
+import { describeRun } from './harness/machine.mjs';
+import { failures, renderText, writeReport } from './harness/report.mjs';
+import { runSuites } from './harness/run-suites.mjs';
+import { loadSuites } from './harness/suites.mjs';
 
-const benches = [retrieveBench];
-const args = process.argv.slice(2);
-const json = args.includes('--json');
-const names = args.filter((arg) => !arg.startsWith('--'));
-const unknown = names.filter((name) => !benches.some((bench) => bench.name === name));
-if (unknown.length > 0) {
-  console.error(
-    `Expected benches of ${benches.map(({ name }) => name).join(', ')}, received ${unknown.join(', ')}`,
-  );
-  process.exit(2);
-}
-
-function commit() {
-  try {
-    return execFileSync('git', ['rev-parse', '--short', 'HEAD'], { encoding: 'utf8' }).trim();
-  } catch {
-    return 'unknown';
-  }
-}
-
-const report = {
-  machine: `${cpus().length} × ${cpus()[0]?.model ?? 'unknown'}`,
-  node: process.version,
-  isa: loadAddon().isa(),
-  commit: commit(),
-  results: [],
+const OPTIONS = {
+  quick: { type: 'boolean', default: false },
+  json: { type: 'boolean', default: false },
+  out: { type: 'string', default: 'build/bench' },
+  tolerance: { type: 'string', default: String(DEFAULT_TOLERANCE) },
+  'any-machine': { type: 'boolean', default: false },
 };
-for (const bench of benches) {
-  if (names.length > 0 && !names.includes(bench.name)) continue;
-  const log = (text) => console.error(`${bench.name}: ${text}`);
-  report.results.push({ name: bench.name, ...(await bench.run(log)) });
-}
-if (json) {
-  console.log(JSON.stringify(report, undefined, 2));
-} else {
-  console.log(`${report.machine}, Node ${report.node}, ${report.isa}, commit ${report.commit}`);
-  for (const { name, setup, rows, checks } of report.results) {
-    console.log(`\n${name}: ${setup}`);
-    console.table(rows);
-    for (const { what, ok, value } of checks) console.log(`${ok ? 'ok  ' : 'MISS'} ${what}: ${value}`);
+
+async function main() {
+  const { values, positionals } = parseArgs({ options: OPTIONS, allowPositionals: true });
+  if (positionals[0] === 'compare') {
+    const tolerance = Number(values.tolerance);
+    if (!(tolerance >= 0)) throw new Error('Expected a number of at least 0 for --tolerance');
+    return compareFiles(positionals.slice(1), {
+      tolerance,
+      anyMachine: values['any-machine'],
+      print: (text) => console.log(text),
+    });
   }
+  const suites = await loadSuites();
+  if (positionals[0] === 'list') {
+    for (const { name, title, cases } of suites) {
+      console.log(
+        `${name}: ${title}; cases ${cases({ quick: values.quick })
+          .map((one) => one.name)
+          .join(', ')}`,
+      );
+    }
+    return 0;
+  }
+  const unknown = positionals.filter((name) => !suites.some((suite) => suite.name === name));
+  if (unknown.length > 0) {
+    throw new Error(
+      `Expected suites of ${suites.map(({ name }) => name).join(', ')}, received ${unknown.join(', ')}`,
+    );
+  }
+  const chosen = positionals.length === 0 ? suites : suites.filter(({ name }) => positionals.includes(name));
+  const run = describeRun();
+  const report = { format: 1, quick: values.quick, run, suites: await runSuites(chosen, values) };
+  writeReport(values.out, report, chosen);
+  console.log(values.json ? JSON.stringify(report, undefined, 2) : renderText(report));
+  const missed = failures(report);
+  for (const line of missed) console.error(`bench: ${line}`);
+  console.error(`bench: results, plots and bench.md are in ${values.out}`);
+  return missed.length === 0 ? 0 : 1;
 }
-process.exitCode = report.results.every(({ checks }) => checks.every(({ ok }) => ok)) ? 0 : 1;
+
+try {
+  process.exitCode = await main();
+} catch (error) {
+  console.error(`bench: ${error.message}`);
+  process.exitCode = 2;
+}

@@ -32,7 +32,7 @@ export async function openStore(config: Config): Promise<Store> {
 
 /**
  * Rows (two a note) from which a partition gets a graph. 8,000 notes scan in about 2 ms of memory traffic; at 20,000 the scan
- * (5 ms a query on one core) was what kept p95 at concurrency 4 above 25 ms, see `bench/retrieve-bench.mjs`.
+ * (5 ms a query on one core) was what kept p95 at concurrency 4 above 25 ms, see `bench/suites/retrieve.mjs`.
  */
 const GRAPH_THRESHOLD = 16_000;
 
