@@ -1,17 +1,18 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createSqliteStore } from '../adapters/sqlite/create-sqlite-store.js';
 import type { EvaluateRequest, EvaluateResult, OnProgress } from '../cli/cli-deps.js';
 import type { Config } from '../config/config.js';
 import type { Caller } from '../domain/api-key.js';
-import { type EvaluationReport, evaluate } from '../evaluation/evaluate.js';
+import { evaluate } from '../evaluation/evaluate.js';
 import { fitScore, labelCandidates } from '../evaluation/fit-score.js';
 import { halfOf } from '../evaluation/golden-set.js';
-import { renderReport } from '../evaluation/render-report.js';
 import { silentLogger } from '../ports/logger.js';
+import { noteText } from '../retrieval/score-candidates.js';
 import type { FittedScore } from '../retrieval/score-model.js';
 import { type App, createApp } from './create-app.js';
+import { readRules, toResult } from './evaluation-result.js';
 import { type Engines, openEngines } from './installation.js';
 import { type LoadedSample, loadSample, SAMPLE_NAMESPACE, sampleGoldenSet } from './load-sample.js';
 
@@ -23,23 +24,27 @@ interface Loaded {
   readonly sample: LoadedSample;
 }
 
-/** Loads notes into a throw-away store, runs the golden queries through the real read path, and compares with a baseline. */
+/** Loads notes into a throw-away store, runs the golden queries through the real read path, judges and reports. */
 export async function evaluateSample(request: EvaluateRequest): Promise<EvaluateResult> {
   const golden = sampleGoldenSet(request.golden);
+  // Before the minute's work: a gate or baseline that cannot be read must not cost it.
+  const rules = await readRules(request);
   return withSample(request.config, request.notes, request.onProgress, async ({ app, sample }) => {
+    const names = new Map([...sample.ids].map(([key, id]) => [id, key]));
+    const notes = await app.useCases.notes.getMany(SAMPLE_NAMESPACE, [...names.keys()]);
+    const texts = new Map(notes.map((note) => [note.id, noteText(note)]));
     const report = await evaluate({
       retrieval: app.useCases.retrieval,
       caller: EVALUATOR,
       namespace: SAMPLE_NAMESPACE,
       golden,
       resolve: (key) => sample.ids.get(key),
+      nameOf: (id) => names.get(id),
+      noteText: (id) => texts.get(id),
       onProgress: (done, total) => request.onProgress?.({ done, total }),
+      signal: request.signal,
     });
-    const baseline =
-      request.baseline === undefined
-        ? undefined
-        : (JSON.parse(await readFile(request.baseline, 'utf8')) as unknown);
-    return { report, text: renderReport(report), regressions: regressions(report, baseline) };
+    return toResult(report, rules);
   });
 }
 
@@ -81,18 +86,4 @@ async function withSample<T>(
     await store.close();
     await rm(folder, { recursive: true, force: true });
   }
-}
-
-const GUARDED = ['recallAt3', 'mrr', 'answeredRight', 'abstentionRate'] as const;
-/** One query of a half of about 100 more or less is no regression. */
-const TOLERANCE = 0.015;
-
-function regressions(report: EvaluationReport, baseline: unknown): readonly string[] {
-  const before = (baseline as Partial<EvaluationReport> | undefined)?.test;
-  if (before === undefined) return [];
-  return GUARDED.flatMap((name) =>
-    report.test[name] < before[name] - TOLERANCE
-      ? [`${name} fell from ${before[name].toFixed(3)} to ${report.test[name].toFixed(3)} (test half)`]
-      : [],
-  );
 }

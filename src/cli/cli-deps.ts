@@ -142,7 +142,9 @@ export interface EvaluateRequest {
   /** Notes and golden queries; none: the project's own sample. */
   readonly notes?: string | undefined;
   readonly golden?: string | undefined;
+  /** An earlier report to compare with, and the rules of comparison (none: small drops of the main measures are allowed). */
   readonly baseline?: string | undefined;
+  readonly gate?: string | undefined;
   readonly onProgress?: OnProgress | undefined;
   readonly signal: AbortSignal;
 }
@@ -150,8 +152,14 @@ export interface EvaluateRequest {
 export interface EvaluateResult {
   readonly report: unknown;
   readonly text: string;
-  /** Figures that fell below the baseline; each one line. */
+  /** Checks of the gate that failed; each one line. */
   readonly regressions?: readonly string[] | undefined;
+  /** Queries that got worse in what failed; each one line. */
+  readonly cases?: readonly string[] | undefined;
+  /** What the reader should know beside the figures. */
+  readonly notes?: readonly string[] | undefined;
+  /** Finished files by name: HTML, Markdown, JSON, JUnit XML. */
+  readonly documents?: Readonly<Record<string, string>> | undefined;
 }
 
 export interface AddonStatus {

@@ -13,6 +13,8 @@ export interface CliContext {
   readonly terminal: Terminal;
   readonly signal: AbortSignal;
   readonly finish: (code: ExitCode) => void;
+  /** From now on every error ends with this code: for commands whose codes mean something of their own. */
+  readonly failAs: (code: ExitCode) => void;
 }
 
 function settingOptions(): readonly { flag: string; option: Option }[] {

@@ -59,12 +59,16 @@ export async function runCli(argv: readonly string[], deps: CliDeps, terminal: T
   // Stays for good: what was written last can still fail after the command has ended.
   terminal.stdout.on('error', onOutputError);
   let exitCode: ExitCode = EXIT_CODES.ok;
+  let errorCode: ExitCode | undefined;
   const context = {
     deps,
     terminal,
     signal: controller.signal,
     finish: (code: ExitCode) => {
       exitCode = code;
+    },
+    failAs: (code: ExitCode) => {
+      errorCode = code;
     },
   };
   const program = createProgram(context, terminal, {
@@ -84,7 +88,7 @@ export async function runCli(argv: readonly string[], deps: CliDeps, terminal: T
       return EXIT_CODES.usage;
     }
     await report(error, json, terminal).catch(() => undefined);
-    return exitCodeOf(error);
+    return errorCode ?? exitCodeOf(error);
   } finally {
     stopListening();
   }

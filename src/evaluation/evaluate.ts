@@ -1,7 +1,21 @@
+import { availableParallelism, cpus } from 'node:os';
 import type { Caller } from '../domain/api-key.js';
-import type { RetrievalQueries } from '../ports/use-cases.js';
+import type { Retrieval } from '../domain/retrieval.js';
+import type { RetrievalQueries, RetrieveRequest } from '../ports/use-cases.js';
+import { textTerms } from '../retrieval/text-terms.js';
 import { type GoldenQuery, type GoldenSet, halfOf } from './golden-set.js';
-import { areaUnderCurve, computeMetrics, type QueryResult, type RetrievalMetrics } from './metrics.js';
+import { areaUnderCurve, measureQuery } from './metrics.js';
+import {
+  type CaseResult,
+  type EvaluationReport,
+  GROUPINGS,
+  type Grouping,
+  groupMetrics,
+  metricIntervals,
+  metricsOf,
+  REPORT_FORMAT,
+} from './report.js';
+import { quantile } from './statistics/describe-sample.js';
 
 export interface EvaluationOptions {
   readonly retrieval: Pick<RetrievalQueries, 'retrieve'>;
@@ -10,92 +24,121 @@ export interface EvaluationOptions {
   readonly golden: GoldenSet;
   /** Handles of the golden set to note ids; undefined for a handle whose note is not in the store. */
   readonly resolve: (key: string) => string | undefined;
+  /** The name under which reports show a note; default: its handle in the set where it is expected, else its id. */
+  readonly nameOf?: ((id: string) => string | undefined) | undefined;
+  /** Texts of notes by id: tells how hard a query is where the set does not say. */
+  readonly noteText?: ((id: string) => string | undefined) | undefined;
+  /** Settings other than the defaults, such as a threshold: for sweeps. */
+  readonly request?: Partial<RetrieveRequest> | undefined;
   readonly onProgress?: ((done: number, total: number) => void) | undefined;
+  readonly signal?: AbortSignal | undefined;
 }
 
-export interface EvaluationReport {
-  readonly goldenDigest: string;
-  readonly embeddingModel: string;
-  readonly scoreScale: string;
-  readonly threshold: number;
-  readonly all: RetrievalMetrics;
-  /** The halves by hash of the query id; settings are fitted on `tune` only, so `test` is the figure to quote. */
-  readonly tune: RetrievalMetrics;
-  readonly test: RetrievalMetrics;
-  /** Over the test half, by the query's kind. */
-  readonly byKind: Readonly<Record<string, RetrievalMetrics>>;
-  /** Chance that an answerable query's best score is above an unanswerable one's, test half; and the same by length alone. */
-  readonly answerableAuc: number;
-  readonly lengthAuc: number;
-  /** Expected handles that the store lacks: those queries cannot be answered right. */
-  readonly unresolved: readonly string[];
-  readonly medianMs: number;
-}
-
-interface Answered extends QueryResult {
-  readonly query: GoldenQuery;
-  readonly best: number;
-  readonly ms: number;
-}
+/** Candidates that a case keeps: what nDCG@10 is made of. */
+const KEPT_CANDIDATES = 10;
 
 /** Runs every golden query through the real read path. */
 export async function evaluate(options: EvaluationOptions): Promise<EvaluationReport> {
-  const { golden, retrieval, caller, namespace } = options;
-  const answers: Answered[] = [];
+  const { golden, namespace } = options;
+  const cases: CaseResult[] = [];
+  const answers: Retrieval[] = [];
   const unresolved = new Set<string>();
-  let last = { embeddingModel: '', scoreScale: '', threshold: 0 };
   for (const query of golden.queries) {
-    const expected = new Map<string, number>();
-    for (const { key, grade } of query.expected) {
-      const id = options.resolve(key);
-      if (id === undefined) unresolved.add(key);
-      expected.set(id ?? `missing:${key}`, grade);
-    }
-    const { taskType, attributes } = query;
-    const start = performance.now();
-    const answer = await retrieval.retrieve(caller, { namespace, query: query.query, taskType, attributes });
-    answers.push({
-      query,
-      expected,
-      ranking: answer.candidates.map(({ note }) => note.id),
-      answered: answer.notes.map(({ note }) => note.id),
-      best: answer.candidates[0]?.score ?? Number.NEGATIVE_INFINITY,
-      ms: performance.now() - start,
-    });
-    last = answer;
-    options.onProgress?.(answers.length, golden.queries.length);
+    for (const { key } of query.expected) if (options.resolve(key) === undefined) unresolved.add(key);
+    const { answer, ms } = await ask(options, query);
+    answers.push(answer);
+    cases.push(toCase(query, answer, ms, options));
+    options.onProgress?.(cases.length, golden.queries.length);
   }
-  const test = answers.filter(({ query }) => halfOf(query) === 'test');
-  const positives = test.filter(({ expected }) => expected.size > 0);
-  const negatives = test.filter(({ expected }) => expected.size === 0);
+  const test = cases.filter(({ half }) => half === 'test');
+  const last = answers.at(-1);
+  const times = cases.map(({ ms }) => ms).sort((a, b) => a - b);
   return {
+    format: REPORT_FORMAT,
+    createdAt: new Date().toISOString(),
+    namespace,
     goldenDigest: golden.digest,
-    embeddingModel: last.embeddingModel,
-    scoreScale: last.scoreScale,
-    threshold: last.threshold,
-    all: computeMetrics(answers),
-    tune: computeMetrics(answers.filter(({ query }) => halfOf(query) === 'tune')),
-    test: computeMetrics(test),
-    byKind: Object.fromEntries(
-      [...new Set(test.map(({ query }) => query.kind))]
-        .sort()
-        .map((kind) => [kind, computeMetrics(test.filter(({ query }) => query.kind === kind))]),
-    ),
-    answerableAuc: areaUnderCurve(
-      positives.map(({ best }) => best),
-      negatives.map(({ best }) => best),
-    ),
-    lengthAuc: areaUnderCurve(positives.map(lengthOf), negatives.map(lengthOf)),
+    embeddingModel: last?.embeddingModel ?? '',
+    rerankModel: last?.rerankModel,
+    scoreScale: last?.scoreScale ?? '',
+    threshold: last?.threshold ?? 0,
+    degraded: (last?.degraded ?? []).filter((why) => answers.every(({ degraded }) => degraded.includes(why))),
+    all: metricsOf(cases),
+    tune: metricsOf(cases.filter(({ half }) => half === 'tune')),
+    test: metricsOf(test),
+    intervals: metricIntervals(test),
+    groups: Object.fromEntries(
+      GROUPINGS.map((grouping) => [grouping, groupMetrics(test, grouping)]),
+    ) as Record<Grouping, ReturnType<typeof groupMetrics>>,
+    answerableAuc: splitAuc(test, ({ best }) => best ?? Number.NEGATIVE_INFINITY),
+    lengthAuc: splitAuc(test, ({ query }) => query.length),
     unresolved: [...unresolved].sort(),
-    medianMs: median(answers.map(({ ms }) => ms)),
+    medianMs: quantile(times, 0.5),
+    p95Ms: quantile(times, 0.95),
+    machine: `${availableParallelism()} × ${cpus()[0]?.model.trim() ?? 'unknown'}`,
+    cases,
   };
 }
 
-function lengthOf({ query }: Answered): number {
-  return query.query.length;
+async function ask(
+  { retrieval, caller, namespace, request, signal }: EvaluationOptions,
+  { query, taskType, attributes }: GoldenQuery,
+): Promise<{ answer: Retrieval; ms: number }> {
+  const start = performance.now();
+  const asked = { ...request, namespace, query, taskType, attributes };
+  const answer = await retrieval.retrieve(caller, asked, signal === undefined ? {} : { signal });
+  return { answer, ms: performance.now() - start };
 }
 
-function median(values: readonly number[]): number {
-  const sorted = [...values].sort((a, b) => a - b);
-  return sorted[Math.floor(sorted.length / 2)] ?? 0;
+function toCase(query: GoldenQuery, answer: Retrieval, ms: number, options: EvaluationOptions): CaseResult {
+  const keys = new Map<string, string>();
+  const expected = new Map<string, number>();
+  for (const { key, grade } of query.expected) {
+    const id = options.resolve(key) ?? `missing:${key}`;
+    keys.set(id, key);
+    expected.set(id, Math.max(grade, expected.get(id) ?? 0));
+  }
+  const ranking = answer.candidates.map(({ note }) => note.id);
+  const answered = answer.notes.map(({ note }) => note.id);
+  const named = (ids: readonly string[]) => ids.map((id) => keys.get(id) ?? options.nameOf?.(id) ?? id);
+  return {
+    id: query.id,
+    half: halfOf(query),
+    query: query.query,
+    kind: query.kind,
+    taskType: query.taskType ?? 'any',
+    language: query.language,
+    difficulty: query.difficulty ?? difficultyOf(query, [...expected.keys()], options),
+    answerable: expected.size > 0,
+    measures: measureQuery({ ranking, answered, expected }),
+    expected: named([...expected.keys()]),
+    answered: named(answered),
+    ranking: named(ranking.slice(0, KEPT_CANDIDATES)),
+    best: answer.candidates[0]?.score,
+    ms,
+  };
+}
+
+/**
+ * Where the set does not say: by the share of the query's words that the closest expected note holds. Half is easy, a fifth is
+ * medium, less is hard: the words alone do not find it. `none` for queries without an answer, `unknown` without the texts.
+ */
+function difficultyOf(query: GoldenQuery, ids: readonly string[], { noteText }: EvaluationOptions): string {
+  if (ids.length === 0) return 'none';
+  const texts = ids.flatMap((id) => noteText?.(id) ?? []);
+  const terms = textTerms(query.query);
+  if (texts.length === 0 || terms.length === 0) return 'unknown';
+  const shares = texts.map((text) => {
+    const held = new Set(textTerms(text));
+    return terms.filter((term) => held.has(term)).length / terms.length;
+  });
+  const share = Math.max(...shares);
+  return share >= 0.5 ? 'easy' : share >= 0.2 ? 'medium' : 'hard';
+}
+
+function splitAuc(cases: readonly CaseResult[], value: (one: CaseResult) => number): number {
+  return areaUnderCurve(
+    cases.filter(({ answerable }) => answerable).map(value),
+    cases.filter(({ answerable }) => !answerable).map(value),
+  );
 }

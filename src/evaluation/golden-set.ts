@@ -17,6 +17,8 @@ const querySchema = z.strictObject({
   expected: z.array(expectedSchema),
   kind: z.string().default('unspecified'),
   language: z.string().default('und'),
+  /** `easy`, `medium`, `hard`, or a word of your own; none: told from the words that query and note share. */
+  difficulty: z.string().optional(),
 });
 
 export type GoldenQuery = z.infer<typeof querySchema>;

@@ -61,6 +61,7 @@ export function scoreCandidates(
     .sort((a, b) => b.score - a.score || (a.note.id < b.note.id ? -1 : 1));
 }
 
-function noteText(note: FeedbackNote): string {
+/** What a query's words and identifiers are looked for in. */
+export function noteText(note: FeedbackNote): string {
   return [note.lesson, note.wrongAnswer, note.correction, ...Object.values(note.attributes)].join('\n');
 }

@@ -18,15 +18,21 @@ describe('computeMetrics', () => {
     ]);
     expect(metrics).toMatchObject({ queries: 4, answerable: 2, unanswerable: 2 });
     expect(metrics.recallAt3).toBeCloseTo((1 + 0.5) / 2, 12);
+    expect(metrics.precisionAt3).toBeCloseTo(1 / 3, 12);
     expect(metrics.hitAt3).toBe(1);
+    expect(metrics.hitAt1).toBe(0.5);
     expect(metrics.mrr).toBeCloseTo((0.5 + 1) / 2, 12);
-    const second = 1 / (3 + 1 / Math.log2(3));
+    expect(metrics.map).toBeCloseTo((0.5 + 0.5) / 2, 12);
+    const second = 1 / (2 + 1 / Math.log2(3));
     expect(metrics.ndcgAt10).toBeCloseTo((1 / Math.log2(3) + second) / 2, 12);
     expect(metrics).toMatchObject({
       answeredRight: 0.5,
       abstentionRate: 0.5,
       wrongAbstentionRate: 0.5,
       wronglyInjectedRate: 0.5,
+      contextPrecision: 0.25,
+      contextRecall: 0.5,
+      noiseRate: 0.5,
     });
   });
 
