@@ -60,7 +60,7 @@ describe('npm start on a fresh clone', () => {
     }
     const { status, stderr, stdout } = run('start.mjs', [], { PATH: `${bin}:/usr/bin:/bin` });
     expect(status).toBe(1);
-    expect(stdout).toContain('set-up: packages …');
+    expect(stdout).toContain('set-up: packages and native index');
     expect(stderr).toContain('E404 no such registry');
     expect(stderr).toContain('npm start: npm ci failed');
   });
