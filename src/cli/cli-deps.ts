@@ -162,6 +162,22 @@ export interface EvaluateResult {
   readonly documents?: Readonly<Record<string, string>> | undefined;
 }
 
+/** Guards of the write path that can be measured on labelled sets. */
+export const GUARD_REPORTS = ['injection', 'secrets'] as const;
+
+export interface GuardReportRequest {
+  readonly config: Config;
+  readonly report: (typeof GUARD_REPORTS)[number];
+  /** Labelled set; none: the project's own under sample/guard. */
+  readonly set?: string | undefined;
+  readonly signal: AbortSignal;
+}
+
+export interface GuardReport {
+  readonly report: unknown;
+  readonly text: string;
+}
+
 export interface AddonStatus {
   readonly file: string;
   readonly isa: string;
@@ -175,6 +191,7 @@ export interface CliDeps {
   serve(config: Config, options: ServeOptions): Promise<RunningServer>;
   readonly models: ModelFiles;
   evaluate(request: EvaluateRequest): Promise<EvaluateResult>;
+  guardReport(request: GuardReportRequest): Promise<GuardReport>;
   /** SDL with a final line feed. */
   emitSchema(): Promise<string>;
   /** Loads the native index. Errors: `TOOL_MISSING`, `INVALID_CONFIG`. */

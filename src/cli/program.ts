@@ -7,6 +7,7 @@ import { addJobs } from './commands/jobs.js';
 import { addKeys } from './commands/keys.js';
 import { addModels } from './commands/models.js';
 import { addNotes } from './commands/notes.js';
+import { addReport } from './commands/report.js';
 import { addRetrieve } from './commands/retrieve.js';
 import { addReview } from './commands/review.js';
 import { addSchema } from './commands/schema.js';
@@ -57,6 +58,7 @@ export function createProgram(context: CliContext, terminal: Terminal, output: P
     addKeys,
     addJobs,
     addEvaluate,
+    addReport,
     addDoctor,
     addSchema,
   ];

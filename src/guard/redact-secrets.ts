@@ -1,13 +1,17 @@
 import { createHash } from 'node:crypto';
 import type { Finding } from '../domain/note.js';
+import { findPersonalData, type PersonalDataOptions } from './personal-data.js';
 import { findPrivateKeys } from './private-keys.js';
 import { findSecretAssignments } from './secret-assignments.js';
 import { SECRET_RULES, type SecretSpan } from './secret-rules.js';
 
 /** Replaces the secrets of one note's texts. Holds them in memory only as long as it lives. */
 export interface Redactor {
-  /** The text with every secret replaced by `[REDACTED:{kind}:{number}]`. Pure but for the numbering. */
-  redact(text: string, field: string): string;
+  /**
+   * The text with every secret and, unless only `secrets` are asked for, every e-mail address, card number and IBAN replaced
+   * by `[REDACTED:{kind}:{number}]`. Pure but for the numbering.
+   */
+  redact(text: string, field: string, what?: 'everything' | 'secrets'): string;
   /** One a kind and field, in the order met. */
   findings(): readonly Finding[];
 }
@@ -25,8 +29,13 @@ const DOCUMENTED_EXAMPLES: ReadonlySet<string> = new Set([
 const LABELS: ReadonlyMap<string, string> = new Map([
   ['private-key', 'A private key'],
   ['credential', 'A password, key or token'],
+  ['email', 'An e-mail address'],
+  ['card-number', 'A card number'],
+  ['iban', 'A bank account number'],
+  ['phone', 'A phone number'],
   ...SECRET_RULES.map((rule) => [rule.kind, rule.label] as const),
 ]);
+const PERSONAL: ReadonlySet<string> = new Set(['email', 'card-number', 'iban', 'phone']);
 const PLACEHOLDER = /^\[REDACTED:[a-z0-9-]{1,40}:\d{1,6}\]?$/u;
 
 /**
@@ -34,7 +43,7 @@ const PLACEHOLDER = /^\[REDACTED:[a-z0-9-]{1,40}:\d{1,6}\]?$/u;
  * order met, so that the same texts always give the same result. Placeholders pass unchanged, hence idempotent.
  * Linear in the length of the text.
  */
-export function createRedactor(): Redactor {
+export function createRedactor(options: PersonalDataOptions = {}): Redactor {
   const numbers = new Map<string, string>();
   const perKind = new Map<string, number>();
   const findings = new Map<string, Finding>();
@@ -50,16 +59,17 @@ export function createRedactor(): Redactor {
     return made;
   };
   return {
-    redact(text, field) {
+    redact(text, field, what = 'everything') {
       let redacted = '';
       let from = 0;
-      for (const { start, end, kind } of findSecrets(text)) {
+      for (const { start, end, kind } of findSecrets(text, options)) {
+        if (what === 'secrets' && PERSONAL.has(kind)) continue;
         redacted += text.slice(from, start) + placeholder(kind, text.slice(start, end));
         from = end;
         findings.set(`${kind}\n${field}`, {
           rule: `secret.${kind}`,
           field,
-          reason: `${LABELS.get(kind) ?? 'A secret'} was replaced by a placeholder; change it where it was in use`,
+          reason: `${LABELS.get(kind) ?? 'A secret'} was replaced by a placeholder${PERSONAL.has(kind) ? '' : '; change it where it was in use'}`,
         });
       }
       return redacted + text.slice(from);
@@ -78,8 +88,8 @@ export function redactSecrets(text: string): {
   return { text: redacted, findings: redactor.findings() };
 }
 
-/** Secrets in a text, in order, never overlapping: where two rules claim the same characters, the earlier rule wins. */
-function findSecrets(text: string): readonly SecretSpan[] {
+/** Secrets and personal data in a text, in order, never overlapping: where two rules claim the same characters, the earlier rule wins. */
+export function findSecrets(text: string, options: PersonalDataOptions = {}): readonly SecretSpan[] {
   const claims: SecretSpan[] = [...findPrivateKeys(text)];
   const lowerCase = text.toLowerCase();
   for (const rule of SECRET_RULES) {
@@ -87,7 +97,7 @@ function findSecrets(text: string): readonly SecretSpan[] {
       claims.push(...matches(rule.pattern, rule.kind, text));
     }
   }
-  claims.push(...findSecretAssignments(text));
+  claims.push(...findSecretAssignments(text), ...findPersonalData(text, options));
   const kept: SecretSpan[] = [];
   for (const claim of claims) {
     const secret = text.slice(claim.start, claim.end);

@@ -90,10 +90,13 @@ function findExpired(expiresAt: Instant | undefined, now: Instant): readonly Fin
   ];
 }
 
+/** The author may be an e-mail address: without it nobody could ask whose notes these are, or take them back. */
 function redactSource(source: NoteSource, redactor: Redactor): NoteSource {
   const redacted = Object.entries(source).map(([field, value]) => [
     field,
-    typeof value === 'string' && field !== 'at' ? redactor.redact(value, `source.${field}`) : value,
+    typeof value === 'string' && field !== 'at'
+      ? redactor.redact(value, `source.${field}`, field === 'author' ? 'secrets' : 'everything')
+      : value,
   ]);
   return Object.fromEntries(redacted) as NoteSource;
 }

@@ -167,6 +167,7 @@ export function fakeDeps(answers = {}) {
       verify: record('verify', { files: 3 }),
       remove: record('remove', true),
     },
+    guardReport: record('guardReport', { report: { caught: 0.9 }, text: 'caught 0.900' }),
     evaluate: record('evaluate', { report: { recall: 0.9 }, text: 'recall@3 0.900' }),
     emitSchema: record('emitSchema', 'type Query {\n  ok: Boolean\n}\n'),
     loadAddon:

@@ -1,7 +1,15 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { parseScreenedTexts } from '../../src/evaluation/injection-report.js';
 import { screenInjection } from '../../src/guard/screen-injection.js';
 import { leastCpuMs } from '../cpu-time.js';
-import { ATTACKS, ORDINARY } from './injection-texts.js';
+
+const set = parseScreenedTexts(readFileSync('sample/guard/injection.jsonl', 'utf8'), 'injection.jsonl');
+/** The held-out half is only ever counted: `test/evaluation/guard-reports.test.ts`. */
+const tuned = (label: string) =>
+  set.entries.filter((entry) => entry.half === 'tune' && entry.label === label).map(({ text }) => text);
+const ATTACKS = tuned('attack');
+const ORDINARY = tuned('ordinary');
 
 const screen = (raw: string) => screenInjection([{ name: 'lesson', raw }]);
 

@@ -1,0 +1,29 @@
+import { readFile } from 'node:fs/promises';
+import type { GuardReport, GuardReportRequest } from '../cli/cli-deps.js';
+import { parseScreenedTexts, reportInjection } from '../evaluation/injection-report.js';
+import { parseLabelledSecrets } from '../evaluation/labelled-secrets.js';
+import { renderInjectionReport, renderSecretsReport } from '../evaluation/render-guard-report.js';
+import { reportSecrets } from '../evaluation/secrets-report.js';
+
+/** Labelled sets of the project, by the name of the report. */
+const SETS = {
+  injection: new URL('../../sample/guard/injection.jsonl', import.meta.url),
+  secrets: new URL('../../sample/guard/secrets.jsonl', import.meta.url),
+} as const;
+
+/** Judges a labelled set with the guards as they are. Errors: `INVALID_FILE`. */
+export async function guardReport(request: GuardReportRequest): Promise<GuardReport> {
+  const file = request.set ?? SETS[request.report];
+  const jsonl = await readFile(file, 'utf8');
+  const name = `${request.report}.jsonl`;
+  switch (request.report) {
+    case 'injection': {
+      const report = reportInjection(parseScreenedTexts(jsonl, name));
+      return { report, text: renderInjectionReport(report) };
+    }
+    case 'secrets': {
+      const report = reportSecrets(parseLabelledSecrets(jsonl, name));
+      return { report, text: renderSecretsReport(report) };
+    }
+  }
+}

@@ -1,0 +1,75 @@
+import { z } from 'zod';
+import { type Share, wilson } from '../domain/wilson.js';
+import { screenInjection } from '../guard/screen-injection.js';
+import { HALVES, type Half, type LabelledSet, labelledFields, parseLabelledSet } from './labelled-set.js';
+
+const textSchema = z.strictObject({
+  ...labelledFields,
+  label: z.enum(['attack', 'ordinary']),
+  kind: z.string().default('unspecified'),
+  text: z.string().min(1),
+});
+
+export type ScreenedText = z.infer<typeof textSchema>;
+
+export interface InjectionReport {
+  readonly setDigest: string;
+  readonly halves: Readonly<Record<Half, { readonly caught: Share; readonly falseAlarms: Share }>>;
+  /** Held-out attacks only. */
+  readonly byKind: Readonly<Record<string, Share>>;
+  /** Both halves; English against the rest. */
+  readonly byLanguage: Readonly<Record<string, Share>>;
+  /** Ids that the screen got wrong, by half. */
+  readonly missed: Readonly<Record<Half, readonly string[]>>;
+  readonly alarmed: Readonly<Record<Half, readonly string[]>>;
+}
+
+/** Reads a set of texts that are attacks or ordinary corrections. Errors: `INVALID_FILE`. */
+export function parseScreenedTexts(jsonl: string, name: string): LabelledSet<ScreenedText> {
+  return parseLabelledSet(jsonl, name, textSchema);
+}
+
+/** Screens every text as a lesson that stands alone. */
+export function reportInjection({ entries, digest }: LabelledSet<ScreenedText>): InjectionReport {
+  const judged = entries.map((entry) => ({
+    ...entry,
+    quarantined: screenInjection([{ name: 'lesson', raw: entry.text }]).verdict === 'quarantine',
+  }));
+  const attacks = judged.filter(({ label }) => label === 'attack');
+  const ordinary = judged.filter(({ label }) => label === 'ordinary');
+  const share = (of: typeof judged): Share =>
+    wilson(of.filter(({ quarantined }) => quarantined).length, of.length);
+  const inHalf = (half: Half, of: typeof judged) => of.filter((entry) => entry.half === half);
+  const heldOut = inHalf('held-out', attacks);
+  return {
+    setDigest: digest,
+    halves: perHalf((half) => ({
+      caught: share(inHalf(half, attacks)),
+      falseAlarms: share(inHalf(half, ordinary)),
+    })),
+    byKind: Object.fromEntries(
+      [...new Set(heldOut.map(({ kind }) => kind))]
+        .sort()
+        .map((kind) => [kind, share(heldOut.filter((entry) => entry.kind === kind))]),
+    ),
+    byLanguage: {
+      English: share(attacks.filter(({ language }) => language === 'en')),
+      others: share(attacks.filter(({ language }) => language !== 'en')),
+    },
+    missed: perHalf((half) =>
+      inHalf(half, attacks)
+        .filter(({ quarantined }) => !quarantined)
+        .map(({ id }) => id),
+    ),
+    alarmed: perHalf((half) =>
+      inHalf(half, ordinary)
+        .filter(({ quarantined }) => quarantined)
+        .map(({ id }) => id),
+    ),
+  };
+}
+
+function perHalf<T>(value: (half: Half) => T): Record<Half, T> {
+  const [tune, heldOut] = HALVES;
+  return { [tune]: value(tune), [heldOut]: value(heldOut) };
+}
