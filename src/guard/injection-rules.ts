@@ -179,12 +179,12 @@ const SHAPE_RULES: readonly InjectionRule[] = [
   shape(
     'injection.role-line',
     'Plays another speaker of the conversation',
-    /(?:^|\n)(?:human|user) ?: ?[^\n]{1,400}\n{1,3}(?:assistant|ai) ?:|(?:^|\n)#{2,4} ?(?:instructions?|system|system prompt|response|new instructions?) ?:(?:\n|$| )/u,
+    /(?:^|\n)(?:human|user) ?: ?[^\n]{1,400}\n{1,3}(?:assistant|ai) ?:|(?:^|\n)#{1,4} ?(?:(?:instructions?|system|response|new instructions?) ?:|system (?:prompt|message|instructions?) ?:?)(?:\n|$| )/u,
   ),
   shape(
     'injection.role-tag',
     'Holds tags that agents use for roles or tool calls',
-    /<\/?(?:assistant|tool_calls?|tool_use|tool_results?|tool_response|function_calls?|function_results?|function_response|antml:[a-z_]{1,30}|system_prompt|system-reminder|system_instructions?|developer_message)(?: [^<>]{0,200})?>|<system>(?=[^<]{15})/u,
+    /<\/?(?:assistant|tool_calls?|tool_use|tool_results?|tool_response|function_calls?|function_results?|function_response|antml:[a-z_]{1,30}|system_prompt|system-reminder|system_instructions?|developer_message)(?: [^<>]{0,200})?>|<system>(?=[^<]{15})|<(?:invoke|parameter) name=["'][\w.-]{1,64}["']>/u,
   ),
   shape(
     'injection.tool-call',

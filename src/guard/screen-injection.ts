@@ -4,6 +4,7 @@ import { foldText, joinSpacedLetters } from './fold-text.js';
 import { findHiddenText } from './hidden-text.js';
 import type { InjectionRule } from './injection-rule.js';
 import { INJECTION_RULES } from './injection-rules.js';
+import { matchSentences } from './injection-sentences.js';
 
 /** `quarantine`: a reviewer has to look before the note goes live. A doubt never bins a note. */
 export interface ScreenVerdict {
@@ -46,6 +47,9 @@ export function screenInjection(fields: readonly ScreenField[]): ScreenVerdict {
     plainTexts.push(plain);
     const matched = INJECTION_RULES.filter(({ pattern }) => matchesEither(pattern, plain));
     for (const rule of matched) {
+      add(rule.id, field.name, rule.reason);
+    }
+    for (const rule of matched.length > 0 ? [] : matchSentences(plain)) {
       add(rule.id, field.name, rule.reason);
     }
     for (const decoded of decodePayloads(text)) {
