@@ -1,22 +1,36 @@
 import { readFile } from 'node:fs/promises';
 import type { GuardReport, GuardReportRequest } from '../cli/cli-deps.js';
+import { parseLabelledPairs, reportDuplicates } from '../evaluation/duplicates-report.js';
 import { parseScreenedTexts, reportInjection } from '../evaluation/injection-report.js';
 import { parseLabelledSecrets } from '../evaluation/labelled-secrets.js';
+import { renderDuplicatesReport } from '../evaluation/render-duplicates-report.js';
 import { renderInjectionReport, renderSecretsReport } from '../evaluation/render-guard-report.js';
 import { reportSecrets } from '../evaluation/secrets-report.js';
+import { openEngines } from './installation.js';
 
 /** Labelled sets of the project, by the name of the report. */
 const SETS = {
+  duplicates: new URL('../../sample/guard/duplicates.jsonl', import.meta.url),
   injection: new URL('../../sample/guard/injection.jsonl', import.meta.url),
   secrets: new URL('../../sample/guard/secrets.jsonl', import.meta.url),
 } as const;
 
-/** Judges a labelled set with the guards as they are. Errors: `INVALID_FILE`. */
+/** Judges a labelled set with the guards as they are. Errors: `INVALID_FILE`; for duplicates the model's. */
 export async function guardReport(request: GuardReportRequest): Promise<GuardReport> {
   const file = request.set ?? SETS[request.report];
   const jsonl = await readFile(file, 'utf8');
   const name = `${request.report}.jsonl`;
   switch (request.report) {
+    case 'duplicates': {
+      const pairs = parseLabelledPairs(jsonl, name);
+      const engines = await openEngines(request.config);
+      try {
+        const report = await reportDuplicates(pairs, engines.embedder);
+        return { report, text: renderDuplicatesReport(report) };
+      } finally {
+        await engines.close();
+      }
+    }
     case 'injection': {
       const report = reportInjection(parseScreenedTexts(jsonl, name));
       return { report, text: renderInjectionReport(report) };

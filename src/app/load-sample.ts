@@ -8,6 +8,7 @@ import type { NoteCommands, SubmitResult } from '../ports/use-cases.js';
 
 export const SAMPLE_NAMESPACE = 'sample';
 export const SAMPLE_NOTES = new URL('../../sample/notes.jsonl', import.meta.url);
+const SAMPLE_PAIRS = new URL('../../sample/pairs.jsonl', import.meta.url);
 export const SAMPLE_GOLDEN = new URL('../../sample/golden.jsonl', import.meta.url);
 
 const SAMPLER: Caller = { name: 'sample', roles: ['admin'] };
@@ -31,6 +32,8 @@ const rowSchema = z.strictObject({
   language: z.string(),
 });
 
+const pairSchema = z.strictObject({ a: z.string(), b: z.string(), relation: z.string() });
+
 export interface LoadedSample {
   /** Handle of a sample note to the id of the note that stands for it (a duplicate's is its original's). */
   readonly ids: ReadonlyMap<string, NoteId>;
@@ -39,7 +42,7 @@ export interface LoadedSample {
 
 /**
  * Submits sample notes as a team's corrections would come, oldest first, then judges them as its reviewer would: what waits
- * for approval is approved, what contradicts an older note replaces it.
+ * for approval is approved, what contradicts an older note replaces it, and what only sounds like it stands beside it.
  */
 export async function loadSample(
   commands: NoteCommands,
@@ -55,6 +58,7 @@ export async function loadSample(
     .filter((line) => line.trim() !== '')
     .map((line) => rowSchema.parse(JSON.parse(line)))
     .sort((a, b) => (a.createdAt < b.createdAt ? -1 : 1));
+  const replacing = contradictions();
   const ids = new Map<string, NoteId>();
   const outcomes: Record<string, number> = {};
   for (let start = 0; start < rows.length; start += BATCH) {
@@ -63,7 +67,7 @@ export async function loadSample(
     const results = await commands.submitMany(SAMPLER, inputs);
     for (const [index, result] of results.entries()) {
       const key = batch[index]?.key ?? '';
-      const id = await judge(commands, namespace, result);
+      const id = await judge(commands, namespace, result, replacing.has(key));
       if (id !== undefined) ids.set(key, id);
       outcomes[result.outcome] = (outcomes[result.outcome] ?? 0) + 1;
     }
@@ -72,16 +76,26 @@ export async function loadSample(
   return { ids, outcomes };
 }
 
+/** Handles of notes that turn an older one around. */
+function contradictions(): ReadonlySet<string> {
+  const pairs = readFileSync(SAMPLE_PAIRS, 'utf8')
+    .split('\n')
+    .filter((line) => line.trim() !== '')
+    .map((line) => pairSchema.parse(JSON.parse(line)));
+  return new Set(pairs.filter(({ relation }) => relation === 'contradiction').map(({ b }) => b));
+}
+
 async function judge(
   commands: NoteCommands,
   namespace: string,
   result: SubmitResult,
+  replaces: boolean,
 ): Promise<NoteId | undefined> {
   const { note, duplicateOf, outcome } = result;
   if (duplicateOf !== undefined && outcome === 'DUPLICATE') return duplicateOf.id;
   if (note === undefined) return undefined;
   if (note.status === 'PENDING') {
-    const decision = note.mergeCandidate === undefined ? 'APPROVE' : 'REPLACE';
+    const decision = note.mergeCandidate === undefined ? 'APPROVE' : replaces ? 'REPLACE' : 'KEEP_BOTH';
     await commands.review(SAMPLER, { id: note.id, namespace, decision, comment: 'sample' });
   }
   return note.id;

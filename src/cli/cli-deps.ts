@@ -163,7 +163,7 @@ export interface EvaluateResult {
 }
 
 /** Guards of the write path that can be measured on labelled sets. */
-export const GUARD_REPORTS = ['injection', 'secrets'] as const;
+export const GUARD_REPORTS = ['duplicates', 'injection', 'secrets'] as const;
 
 export interface GuardReportRequest {
   readonly config: Config;

@@ -20,9 +20,10 @@ export type LifecycleEvent =
 const TRANSITIONS: Readonly<Record<LifecycleEvent, Partial<Record<NoteStatus, NoteStatus>>>> = {
   approve: { PENDING: 'ACTIVE', QUARANTINED: 'ACTIVE' },
   reject: { PENDING: 'DEPRECATED', QUARANTINED: 'DEPRECATED' },
-  merge: { PENDING: 'DEPRECATED' },
-  'keep-both': { PENDING: 'ACTIVE' },
-  replace: { PENDING: 'ACTIVE' },
+  // From ACTIVE: a note that went live with a proposal to merge it.
+  merge: { PENDING: 'DEPRECATED', ACTIVE: 'DEPRECATED' },
+  'keep-both': { PENDING: 'ACTIVE', ACTIVE: 'ACTIVE' },
+  replace: { PENDING: 'ACTIVE', ACTIVE: 'ACTIVE' },
   deprecate: {
     PENDING: 'DEPRECATED',
     ACTIVE: 'DEPRECATED',

@@ -26,6 +26,21 @@ export function agree(a: Comparable, b: Comparable): Agreement {
   return pairs.every(([left, right]) => polarityAgrees(left, right)) ? 'same' : 'opposite';
 }
 
+/**
+ * Whether two lessons name facts that exclude each other: each has a number or an identifier that the other lacks. One that
+ * says more than the other may still be the same lesson, for a reviewer to see. Linear.
+ */
+export function factsConflict(a: string, b: string): boolean {
+  return (
+    excludeEachOther(numbersOf(a), numbersOf(b)) ||
+    excludeEachOther(new Set(identifiersBesides(a, b)), new Set(identifiersBesides(b, a)))
+  );
+}
+
+function excludeEachOther(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {
+  return [...a].some((value) => !b.has(value)) && [...b].some((value) => !a.has(value));
+}
+
 /** Numbers and identifiers must be the same sets: order and repetition are style, and so is the hyphen in a plain word. */
 function sameFacts(a: string, b: string): boolean {
   return sameSet(numbersOf(a), numbersOf(b)) && sameSet(identifiersBesides(a, b), identifiersBesides(b, a));

@@ -12,6 +12,8 @@ export interface DraftContext {
   readonly at: Instant;
   readonly embedded: EmbeddedNote;
   readonly mergeCandidate?: MergeCandidate | undefined;
+  /** Whether the candidate says the opposite: then the new note waits, instead of going live beside it. */
+  readonly contradicts?: boolean | undefined;
 }
 
 /** A new note as it will be inserted, and the outcome that its submitter is told if the insert wins. */
@@ -20,26 +22,28 @@ export interface NoteDraft {
   readonly outcome: SubmitOutcome;
 }
 
-/** What keeps a new note from going live, worst first. */
+/**
+ * What keeps a new note from going live, worst first. A lesson that is only proposed for a merge goes live: a wrong proposal
+ * must not withhold it until somebody has looked.
+ */
 function firstStatus(
   prepared: PreparedCorrection,
-  mergeCandidate: MergeCandidate | undefined,
+  { mergeCandidate, contradicts }: DraftContext,
 ): { readonly status: NoteStatus; readonly outcome: SubmitOutcome } {
   if (prepared.quarantined) {
     return { status: 'QUARANTINED', outcome: 'QUARANTINED' };
   }
+  const waits = contradicts === true || prepared.impact === 'HIGH';
   if (mergeCandidate !== undefined) {
-    return { status: 'PENDING', outcome: 'MERGE_PROPOSED' };
+    return { status: waits ? 'PENDING' : 'ACTIVE', outcome: 'MERGE_PROPOSED' };
   }
-  return prepared.impact === 'HIGH'
-    ? { status: 'PENDING', outcome: 'NEEDS_REVIEW' }
-    : { status: 'ACTIVE', outcome: 'CREATED' };
+  return waits ? { status: 'PENDING', outcome: 'NEEDS_REVIEW' } : { status: 'ACTIVE', outcome: 'CREATED' };
 }
 
 /** Makes the note of a prepared correction that the store does not hold yet. Pure. */
 export function draftNote(prepared: PreparedCorrection, context: DraftContext): NoteDraft {
   const { caller, at, embedded, mergeCandidate } = context;
-  const { status, outcome } = firstStatus(prepared, mergeCandidate);
+  const { status, outcome } = firstStatus(prepared, context);
   const truncated: readonly Finding[] = embedded.lessonTruncated
     ? [
         {

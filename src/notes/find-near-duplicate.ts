@@ -1,6 +1,8 @@
 import type { FeedbackNote, NoteId } from '../domain/note.js';
-import { agree } from './agree.js';
-import type { WriteContext } from './note-deps.js';
+import { agree, factsConflict } from './agree.js';
+import type { WriteContext, WritePolicy } from './note-deps.js';
+import { polarityAgrees } from './polarity.js';
+import { sameWords } from './same-words.js';
 
 /** A new note's text and lesson vector, before anything is written. */
 export interface NewLesson extends Pick<FeedbackNote, 'namespace' | 'taskType' | 'lesson' | 'correction'> {
@@ -10,20 +12,48 @@ export interface NewLesson extends Pick<FeedbackNote, 'namespace' | 'taskType' |
 }
 
 /**
- * `none`: nothing near, or near ones that differ in numbers or identifiers. `duplicate`: the same lesson in other words.
- * `opposite`: the same subject with the sense turned around, for a reviewer to see.
+ * `none`: nothing near, or near ones that differ in numbers or identifiers. `duplicate`: the same lesson in the same words.
+ * `opposite`: the same subject with the sense turned around. `proposal`: perhaps the same lesson in other words. The last two
+ * are for a reviewer to see; only the first is decided here.
  */
 export type NearDuplicate =
   | { readonly kind: 'none'; readonly similarity?: number | undefined }
-  | { readonly kind: 'duplicate' | 'opposite'; readonly noteId: NoteId; readonly similarity: number };
+  | {
+      readonly kind: 'duplicate' | 'opposite' | 'proposal';
+      readonly noteId: NoteId;
+      readonly similarity: number;
+    };
 
-interface Neighbour extends Pick<FeedbackNote, 'lesson' | 'correction'> {
+type Comparable = Pick<FeedbackNote, 'lesson' | 'correction'>;
+
+interface Neighbour extends Comparable {
   readonly noteId: NoteId;
   readonly similarity: number;
 }
 
+/** How a new note relates to one at a given cosine of their lessons. Pure; what `errata report duplicates` measures. */
+export function relate(
+  a: Comparable,
+  b: Comparable,
+  similarity: number,
+  policy: Pick<WritePolicy, 'duplicateSimilarity' | 'contradictionSimilarity' | 'proposalSimilarity'>,
+): NearDuplicate['kind'] {
+  if (similarity >= policy.duplicateSimilarity && agree(a, b) === 'same' && sameWords(a.lesson, b.lesson)) {
+    return 'duplicate';
+  }
+  if (similarity < policy.proposalSimilarity || factsConflict(a.lesson, b.lesson)) {
+    return 'none';
+  }
+  return similarity >= policy.contradictionSimilarity && !polarityAgrees(a.lesson, b.lesson)
+    ? 'opposite'
+    : 'proposal';
+}
+
+/** Worst first: of several neighbours the one that says the same wins, then a contradiction, then the nearest proposal. */
+const PRECEDENCE = ['duplicate', 'opposite', 'proposal'] as const;
+
 /**
- * Looks for active notes of the same namespace and task type whose lesson is within `policy.duplicateSimilarity`, in the
+ * Looks for active notes of the same namespace and task type whose lesson is within `policy.proposalSimilarity`, in the
  * index and among `pending`, the lessons of the same chunk that are about to be written. The index finds neighbours by
  * either row; the decision is made on the stored lesson vectors and the stored text. Expects the index to be up to date.
  *
@@ -34,24 +64,40 @@ export async function findNearDuplicate(
   subject: NewLesson,
   pending: readonly NewLesson[],
 ): Promise<NearDuplicate> {
-  const near = [
+  return nearest(context, subject, [
     ...(await storedNeighbours(context, subject)),
     ...pendingNeighbours(context, subject, pending),
-  ];
-  near.sort((a, b) => b.similarity - a.similarity || (a.noteId < b.noteId ? -1 : 1));
-  const judged = near.map((neighbour) => ({ neighbour, agreement: agree(subject, neighbour) }));
-  const found =
-    judged.find(({ agreement }) => agreement === 'same') ??
-    judged.find(({ agreement }) => agreement === 'opposite');
-  if (found === undefined) {
-    return { kind: 'none', similarity: near[0]?.similarity };
+  ]);
+}
+
+/** The same look-up among named notes only: those that another process wrote between look-up and insert. */
+export async function findNearDuplicateAmong(
+  context: WriteContext,
+  subject: NewLesson,
+  ids: readonly NoteId[],
+): Promise<NearDuplicate> {
+  return nearest(context, subject, await neighboursOf(context, subject, ids));
+}
+
+function nearest(
+  { policy }: WriteContext,
+  subject: NewLesson,
+  neighbours: readonly Neighbour[],
+): NearDuplicate {
+  const near = neighbours.toSorted((a, b) => b.similarity - a.similarity || (a.noteId < b.noteId ? -1 : 1));
+  const judged = near.map((neighbour) => ({
+    ...neighbour,
+    kind: relate(subject, neighbour, neighbour.similarity, policy),
+  }));
+  for (const kind of PRECEDENCE) {
+    const found = judged.find((neighbour) => neighbour.kind === kind);
+    if (found !== undefined) return { kind, noteId: found.noteId, similarity: found.similarity };
   }
-  const { noteId, similarity } = found.neighbour;
-  return { kind: found.agreement === 'same' ? 'duplicate' : 'opposite', noteId, similarity };
+  return { kind: 'none', similarity: near[0]?.similarity };
 }
 
 async function storedNeighbours(context: WriteContext, subject: NewLesson): Promise<readonly Neighbour[]> {
-  const { store, vectorIndex, policy, clock, embedder } = context;
+  const { vectorIndex, policy } = context;
   const { namespace, taskType, lessonVector } = subject;
   const { hits } = await vectorIndex.search({
     namespace,
@@ -59,7 +105,17 @@ async function storedNeighbours(context: WriteContext, subject: NewLesson): Prom
     vector: lessonVector,
     k: policy.neighbours,
   });
-  const ids = hits.filter(({ score }) => score >= policy.duplicateSimilarity).map(({ id }) => id);
+  const ids = hits.filter(({ score }) => score >= policy.proposalSimilarity).map(({ id }) => id);
+  return neighboursOf(context, subject, ids);
+}
+
+async function neighboursOf(
+  context: WriteContext,
+  subject: NewLesson,
+  ids: readonly NoteId[],
+): Promise<readonly Neighbour[]> {
+  const { store, policy, clock, embedder } = context;
+  const { namespace, taskType, lessonVector } = subject;
   if (ids.length === 0) {
     return [];
   }
@@ -70,12 +126,15 @@ async function storedNeighbours(context: WriteContext, subject: NewLesson): Prom
   const now = clock.now();
   return notes.flatMap((note) => {
     const held = vectors.get(note.id);
-    const alive = note.status === 'ACTIVE' && (note.expiresAt === undefined || note.expiresAt > now);
+    const alive =
+      note.status === 'ACTIVE' &&
+      note.taskType === taskType &&
+      (note.expiresAt === undefined || note.expiresAt > now);
     if (!alive || note.id === subject.id || held === undefined || held.modelId !== embedder.model.id) {
       return [];
     }
     const similarity = dot(lessonVector, held.lesson);
-    return similarity < policy.duplicateSimilarity
+    return similarity < policy.proposalSimilarity
       ? []
       : [{ noteId: note.id, similarity, lesson: note.lesson, correction: note.correction }];
   });
@@ -91,7 +150,7 @@ function pendingNeighbours(
       return [];
     }
     const similarity = dot(subject.lessonVector, other.lessonVector);
-    return similarity < policy.duplicateSimilarity
+    return similarity < policy.proposalSimilarity
       ? []
       : [{ noteId: other.id, similarity, lesson: other.lesson, correction: other.correction }];
   });

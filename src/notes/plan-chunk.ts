@@ -14,6 +14,7 @@ export type Plan =
       readonly kind: 'insert';
       readonly insert: NoteInsert;
       readonly outcome: SubmitOutcome;
+      readonly lesson: NewLesson;
       /** To the nearest note within the policy's reach, also where it turned out to say something else. */
       readonly similarity?: number | undefined;
     }
@@ -69,9 +70,10 @@ export async function planChunk(
       continue;
     }
     const mergeCandidate: MergeCandidate | undefined =
-      near.kind === 'opposite' ? { noteId: near.noteId, similarity: near.similarity } : undefined;
-    const draft = draftNote(prepared, { caller, at, embedded: vectors, mergeCandidate });
-    plans.push({ kind: 'insert', ...draft, similarity: near.similarity });
+      near.kind === 'none' ? undefined : { noteId: near.noteId, similarity: near.similarity };
+    const contradicts = near.kind === 'opposite';
+    const draft = draftNote(prepared, { caller, at, embedded: vectors, mergeCandidate, contradicts });
+    plans.push({ kind: 'insert', ...draft, lesson, similarity: near.similarity });
     planned.add(prepared.id);
     if (draft.insert.note.status === 'ACTIVE') {
       pending.push(lesson);

@@ -3,7 +3,7 @@
  * which only ever stands beside one of the others.
  */
 const NEGATIONS = new Set(
-  `not no never none nothing neither nor cannot without except unless hardly n't
+  `not no never none nothing nobody neither nor cannot without except unless hardly n't
    nicht kein keine keinen keinem keiner keines nie niemals ohne nichts weder außer
    pas jamais aucun aucune sans ni rien sauf
    nunca jamás sin ningún ninguna ninguno nada excepto salvo tampoco
@@ -17,8 +17,8 @@ const JAPANESE_NEGATION =
 const OPPOSITES: readonly (readonly [string, string])[] = [
   ['always|immer|toujours|siempre|sempre', 'never|nie|niemals|jamais|nunca|jamás'],
   [
-    'allow|allows|allowed|permitted|erlaubt|zulässig|autorisé|permis|permitido|permite',
-    'forbid|forbids|forbidden|prohibited|disallowed|verboten|unzulässig|interdit|prohibido|proibido',
+    'allow|allows|allowed|permit|permits|permitted|erlaubt|zulässig|autorisé|permis|permitido|permite',
+    'forbid|forbids|forbidden|prohibit|prohibits|prohibited|disallowed|verboten|unzulässig|interdit|prohibido|proibido',
   ],
   [
     'safe|sicher|sûr|seguro|segura',

@@ -9,6 +9,7 @@ import { addSupport, mergeResubmission } from './merge-resubmission.js';
 import type { WriteContext } from './note-deps.js';
 import { type Plan, planChunk, storedNotes } from './plan-chunk.js';
 import { type PreparedCorrection, prepareCorrection } from './prepare-correction.js';
+import { settleRaces } from './settle-races.js';
 
 /** A correction that passed validation, or the error that refused it. */
 export type Judged = PreparedCorrection | ErrataError;
@@ -93,6 +94,7 @@ async function storeChunk(
   chunk: readonly PreparedCorrection[],
   embedded: ReadonlyMap<NoteId, EmbeddedNote>,
 ): Promise<readonly SubmitResult[]> {
+  const since = await context.store.notes.lastRevision();
   const plans = await planChunk(context, caller, chunk, embedded);
   const inserts = plans.flatMap((plan) => (plan.kind === 'insert' ? [plan.insert] : []));
   const outcomes = inserts.length === 0 ? [] : await context.store.notes.insert(inserts);
@@ -104,7 +106,7 @@ async function storeChunk(
     results.push(await carryOut({ context, caller, prepared, embedded, inserted }, plans[index]));
   }
   await context.catchUp();
-  return results;
+  return settleRaces(context, caller, since, plans, results);
 }
 
 interface CarryOut {

@@ -31,7 +31,11 @@ describe('transition', () => {
     expect(new Set(EVENTS.map((event) => outcome('ACTIVE', event)))).toEqual(
       new Set(['INVALID_TRANSITION', 'DEPRECATED', 'ACTIVE']),
     );
-    expect(EVENTS.filter((event) => outcome('ACTIVE', event) === 'ACTIVE')).toEqual(['restore']);
+    expect(EVENTS.filter((event) => outcome('ACTIVE', event) === 'ACTIVE')).toEqual([
+      'keep-both',
+      'replace',
+      'restore',
+    ]);
   });
 
   it('can deprecate and erase anything', () => {

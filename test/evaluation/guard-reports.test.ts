@@ -1,10 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { createOnnxEmbedder } from '../../src/adapters/onnx/create-onnx-embedder.js';
 import { wilson } from '../../src/domain/wilson.js';
+import { parseLabelledPairs, reportDuplicates } from '../../src/evaluation/duplicates-report.js';
 import { parseScreenedTexts, reportInjection } from '../../src/evaluation/injection-report.js';
 import { parseLabelledSecrets } from '../../src/evaluation/labelled-secrets.js';
+import { renderDuplicatesReport } from '../../src/evaluation/render-duplicates-report.js';
 import { renderInjectionReport, renderSecretsReport } from '../../src/evaluation/render-guard-report.js';
 import { reportSecrets } from '../../src/evaluation/secrets-report.js';
+import { miniLm, modelForTests } from '../models/installed-model.js';
 
 const sample = (name: string) => readFileSync(`sample/guard/${name}`, 'utf8');
 
@@ -105,3 +109,27 @@ describe('secrets report', () => {
     for (const row of renderSecretsReport(report).split('\n')) expect(row.length).toBeLessThanOrEqual(80);
   });
 });
+
+const model = await modelForTests();
+describe.skipIf(model.missing !== undefined)(
+  'duplicates report (skipped where the model cannot be had)',
+  () => {
+    it('merges nothing wrongly, proposes no other facts, and finds nine paraphrases of ten', async () => {
+      const set = parseLabelledPairs(sample('duplicates.jsonl'), 'duplicates.jsonl');
+      expect(set.entries.length).toBeGreaterThanOrEqual(300);
+      const embedder = await createOnnxEmbedder({ modelDir: model.directory, manifestEntry: miniLm });
+      try {
+        const report = await reportDuplicates(set, embedder);
+        const at = (threshold: number) =>
+          report.points['held-out'].find((point) => point.threshold === threshold)!;
+        expect(at(report.policy.merge).falseMerges.count).toBe(0);
+        expect(at(report.policy.proposal).proposed.rate).toBeGreaterThanOrEqual(0.9);
+        expect(at(report.policy.proposal).factsProposed.count).toBe(0);
+        for (const row of renderDuplicatesReport(report).split('\n'))
+          expect(row.length).toBeLessThanOrEqual(80);
+      } finally {
+        await embedder.close();
+      }
+    });
+  },
+);

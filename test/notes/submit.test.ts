@@ -198,7 +198,7 @@ describe('near duplicates', () => {
     const first = await path.commands.submit(REVIEWER, correction({ ...base, lesson: text }));
     const second = await path.commands.submit(
       REVIEWER,
-      correction({ ...base, lesson: `${text} indeed`, source: { kind: 'review', author: 'bob' } }),
+      correction({ ...base, lesson: `${text} then`, source: { kind: 'review', author: 'bob' } }),
     );
     expect(second).toMatchObject({
       outcome: 'DUPLICATE',
@@ -208,7 +208,7 @@ describe('near duplicates', () => {
     expect(await path.queries.count(['team'], { taskTypes: ['dup/same'] })).toBe(1);
     const again = await path.commands.submit(
       REVIEWER,
-      correction({ ...base, lesson: `${text} indeed`, source: { kind: 'review', author: 'bob' } }),
+      correction({ ...base, lesson: `${text} then`, source: { kind: 'review', author: 'bob' } }),
     );
     expect(again).toMatchObject({ outcome: 'DUPLICATE', duplicateOf: { version: 2 } });
   });
@@ -236,6 +236,24 @@ describe('near duplicates', () => {
     });
   });
 
+  it('proposes a merge of the same lesson in other words, and lets it go live meanwhile', async () => {
+    const base = { taskType: 'dup/words', wrongAnswer: 'w', correction: 'c' };
+    const first = await path.commands.submit(REVIEWER, correction({ ...base, lesson: text }));
+    const lesson = text.replace('right', 'correct').replace('every', 'each');
+    const second = await path.commands.submit(REVIEWER, correction({ ...base, lesson }));
+    const { id } = second.note!;
+    expect(second).toMatchObject({
+      outcome: 'MERGE_PROPOSED',
+      note: { status: 'ACTIVE', mergeCandidate: { noteId: first.note!.id } },
+      duplicateOf: { id: first.note!.id },
+    });
+    await path.commands.review(REVIEWER, { id, namespace: 'team', decision: 'MERGE' });
+    expect(await path.queries.get('team', id)).toMatchObject({
+      status: 'DEPRECATED',
+      supersededBy: first.note!.id,
+    });
+  });
+
   it('never compares across task types or namespaces', async () => {
     const base = { wrongAnswer: 'w', correction: 'c', lesson: `${text} omega` };
     await path.commands.submit(REVIEWER, correction({ ...base, taskType: 'dup/one' }));
@@ -249,7 +267,7 @@ describe('near duplicates', () => {
   it('lets the second of two that come at once see the first', async () => {
     const base = { taskType: 'dup/race', wrongAnswer: 'w', correction: 'c' };
     const results = await Promise.all(
-      ['', ' sigma', ' tau', ' phi'].map((end) =>
+      ['', ' then', ' also', ' first'].map((end) =>
         path.commands.submit(REVIEWER, correction({ ...base, lesson: text + end })),
       ),
     );
@@ -271,7 +289,7 @@ describe('submitMany', () => {
     const results = await path.commands.submitMany(REVIEWER, [
       correction({ ...base, lesson }),
       correction({ ...base, lesson: '' }),
-      correction({ ...base, lesson: `${lesson} really`, source: { kind: 'review', author: 'eve' } }),
+      correction({ ...base, lesson: `${lesson} then`, source: { kind: 'review', author: 'eve' } }),
       correction({ ...base, lesson }),
       correction({ ...base, lesson: 'Something else entirely about fonts', impact: 'HIGH' }),
     ]);

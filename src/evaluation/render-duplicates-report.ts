@@ -1,0 +1,37 @@
+import type { Share } from '../domain/wilson.js';
+import type { DuplicatesReport } from './duplicates-report.js';
+import { HALVES } from './labelled-set.js';
+import { renderShare } from './render-guard-report.js';
+
+/** For a terminal of 80 columns. */
+export function renderDuplicatesReport(report: DuplicatesReport): string {
+  const { merge, contradiction, proposal } = report.policy;
+  const lines = HALVES.flatMap((half) => [
+    `${half}: merge of the same lesson, false merges of others`,
+    ...report.points[half].map((point) => row(point.threshold, merge, point.merged, point.falseMerges)),
+    `${half}: proposals for the same lesson in other words, needless ones`,
+    ...report.points[half].map((point) =>
+      row(point.threshold, proposal, point.proposed, point.falseProposals),
+    ),
+    `  other facts proposed:  ${renderShare(factsAt(report, half, proposal))}`,
+    `  opposites held at ${contradiction.toFixed(2)}: ${renderShare(report.contradictionsHeld[half])}`,
+    '',
+  ]);
+  return [
+    ...lines,
+    'Threshold on the cosine of two lessons, * the default; rate, 95% interval',
+    `(Wilson), counts. ${report.pairs} pairs, set ${report.setDigest},`,
+    `${report.embeddingModel}.`,
+  ].join('\n');
+}
+
+function row(threshold: number, chosen: number, right: Share, wrong: Share): string {
+  const mark = threshold === chosen ? '*' : ' ';
+  return `  ${threshold.toFixed(2)}${mark} ${renderShare(right).padEnd(32)}${renderShare(wrong)}`;
+}
+
+function factsAt({ points }: DuplicatesReport, half: (typeof HALVES)[number], threshold: number): Share {
+  const point = points[half].find((candidate) => candidate.threshold === threshold);
+  if (point === undefined) throw new TypeError('Expected the default among the thresholds, received none');
+  return point.factsProposed;
+}

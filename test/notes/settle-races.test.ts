@@ -1,0 +1,84 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { CorrectionInput } from '../../src/ports/use-cases.js';
+import { correction, openWritePath, REVIEWER, type WritePath } from '../doubles/write-path.js';
+
+/** Two write paths on one database: separate locks and separate indexes, as two processes have them. */
+let directory: string;
+let paths: readonly [WritePath, WritePath];
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'errata-races-'));
+  paths = [await openWritePath({ path: directory }), await openWritePath({ path: directory })];
+});
+afterAll(async () => {
+  for (const path of paths) await path.close();
+  await rm(directory, { recursive: true, force: true });
+});
+
+/** Submits both at once, held at the point where each has looked and neither has written. */
+async function race(inputs: readonly [CorrectionInput, CorrectionInput]) {
+  let waiting = 0;
+  let open = (): void => undefined;
+  const both = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  const restore = paths.map(({ store }) => {
+    const insert = store.notes.insert.bind(store.notes);
+    store.notes.insert = async (entries) => {
+      waiting += 1;
+      if (waiting === 2) open();
+      await both;
+      return insert(entries);
+    };
+    return () => {
+      store.notes.insert = insert;
+    };
+  });
+  try {
+    return await Promise.all(paths.map(({ commands }, index) => commands.submit(REVIEWER, inputs[index]!)));
+  } finally {
+    for (const undo of restore) undo();
+  }
+}
+
+const text = 'Sequential awaits are right where every step depends on the one before it in schema migrations';
+const pair = (taskType: string, a: string, b: string): [CorrectionInput, CorrectionInput] => [
+  correction({ taskType, wrongAnswer: 'w', correction: 'c', lesson: a }),
+  correction({
+    taskType,
+    wrongAnswer: 'w',
+    correction: 'c',
+    lesson: b,
+    source: { kind: 'review', author: 'bob' },
+  }),
+];
+
+describe('near duplicates of two processes at once', () => {
+  it('end as one active note with both sources', async () => {
+    for (let round = 0; round < 10; round += 1) {
+      const taskType = `race/same-${round}`;
+      const results = await race(pair(taskType, text, `${text} then`));
+      expect(results.map(({ outcome }) => outcome).sort()).toEqual(['CREATED', 'DUPLICATE']);
+      const filter = { taskTypes: [taskType], statuses: ['ACTIVE' as const] };
+      const { items } = await paths[0].store.notes.list(['team'], filter, 'CREATED_ASC', { limit: 10 });
+      expect(items.map(({ supportCount }) => supportCount)).toEqual([2]);
+    }
+  });
+
+  it('end as one proposal where they say the same in other words or the opposite', async () => {
+    const other = text.replace('right', 'correct').replace('every', 'each');
+    const words = await race(pair('race/words', text, other));
+    expect(words.map(({ outcome }) => outcome).sort()).toEqual(['CREATED', 'MERGE_PROPOSED']);
+    const turned = await race(pair('race/opposite', `${text} always`, `${text} never`));
+    expect(turned.map(({ outcome }) => outcome).sort()).toEqual(['CREATED', 'MERGE_PROPOSED']);
+    const active = { taskTypes: ['race/opposite'], statuses: ['ACTIVE' as const] };
+    expect(await paths[0].store.notes.count(['team'], active)).toBe(1);
+  });
+
+  it('leave notes with other facts alone', async () => {
+    const results = await race(pair('race/facts', `${text} within 30 days`, `${text} within 60 days`));
+    expect(results.map(({ outcome }) => outcome)).toEqual(['CREATED', 'CREATED']);
+  });
+});
