@@ -1,6 +1,7 @@
 import { createPinoLogger } from '../adapters/logging/pino-logger.js';
 import type { OpenAppOptions, OpenedApp } from '../cli/cli-deps.js';
 import type { Config } from '../config/config.js';
+import { verifyAudit } from '../guard/verify-audit.js';
 import { exportNotes } from '../notes/import/export-notes.js';
 import { absentEngines } from './absent-engines.js';
 import { createApp } from './create-app.js';
@@ -32,6 +33,7 @@ export async function openApp(config: Config, options: OpenAppOptions): Promise<
         notes: store.notes,
         ...(whole ? { retrieval: { vectorIndex, lexicalIndex, embedder } } : {}),
       }),
+      verifyAudit: (noted) => verifyAudit(store.audit, noted),
       close: closeAll,
     };
   } catch (error) {

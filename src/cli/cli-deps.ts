@@ -1,4 +1,5 @@
 import type { Config } from '../config/config.js';
+import type { AuditHead, AuditVerification } from '../guard/verify-audit.js';
 import type { ImportFormat } from '../notes/import/import-file.js';
 import type { Embedder } from '../ports/embedder.js';
 import type { LexicalIndex } from '../ports/lexical-index.js';
@@ -72,6 +73,7 @@ export interface OpenedApp {
   /** JSONL, one line (with its line feed) a note, in a form that `importFile` reads back. */
   exportNotes(request: ExportRequest): AsyncIterable<string>;
   diagnostics(): Diagnostics;
+  verifyAudit(noted: AuditHead | undefined): Promise<AuditVerification>;
   /** Idempotent; waits for what runs. */
   close(): Promise<void>;
 }

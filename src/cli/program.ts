@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { addAudit } from './commands/audit.js';
 import { addDoctor } from './commands/doctor.js';
 import { addEvaluate } from './commands/evaluate.js';
 import { addExport } from './commands/export.js';
@@ -59,6 +60,7 @@ export function createProgram(context: CliContext, terminal: Terminal, output: P
     addJobs,
     addEvaluate,
     addReport,
+    addAudit,
     addDoctor,
     addSchema,
   ];

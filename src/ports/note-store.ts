@@ -1,5 +1,6 @@
 import type { ApiKeyRecord } from '../domain/api-key.js';
 import type { AuditDraft, AuditEvent } from '../domain/audit.js';
+import type { AuditLink } from '../domain/audit-chain.js';
 import type { Job } from '../domain/job.js';
 import type {
   Attributes,
@@ -168,6 +169,7 @@ export interface AuditFilter {
   readonly actor?: string | undefined;
 }
 
+/** Append-only; every event is sealed into a hash chain, in the same transaction where the store has them. */
 export interface AuditLog {
   /** For events that belong to no note change. */
   append(event: AuditEvent): Promise<void>;
@@ -180,6 +182,11 @@ export interface AuditLog {
     noteIds: readonly NoteId[],
     first: number,
   ): Promise<ReadonlyMap<NoteId, NoteHistory>>;
+  /** Those that exist, whatever their namespace: for verifying the chain. */
+  getMany(ids: readonly string[]): Promise<readonly AuditEvent[]>;
+  /** Links of the chain after `number`, in order. */
+  links(number: number, limit: number): Promise<readonly AuditLink[]>;
+  lastLink(): Promise<AuditLink | undefined>;
 }
 
 /** The newest audit events of one note; `total` counts all of them. */

@@ -27,6 +27,7 @@ const COMMANDS: readonly (readonly [string, readonly string[], string])[] = [
   ['jobs cancel', ['jobs', 'cancel', 'job-1'], 'CANCELLED'],
   ['jobs watch', ['jobs', 'watch', 'job-1'], 'SUCCEEDED'],
   ['evaluate', ['evaluate'], 'recall'],
+  ['audit verify', ['audit', 'verify'], '"events": 4'],
   ['report', ['report', 'injection'], 'caught'],
   ['schema', ['schema'], 'type Query'],
 ];

@@ -143,6 +143,13 @@ export function fakeDeps(answers = {}) {
       ],
     }),
     exportNotes: answers.exportNotes ?? (() => exportedLines(3)),
+    verifyAudit: record('verifyAudit', {
+      links: 3,
+      events: 4,
+      head: { number: 3, hash: 'a'.repeat(64) },
+      problems: [],
+      problemCount: 0,
+    }),
     diagnostics: answers.diagnostics ?? (() => fakeDiagnostics()),
     close: record('close'),
   };

@@ -1,5 +1,6 @@
 import { describe } from 'vitest';
 import { describeAuditLog } from './store/audit.contract.js';
+import { describeAuditChain } from './store/audit-chain.contract.js';
 import { describeChangeLog } from './store/changes.contract.js';
 import type { StoreTraits } from './store/fixture.js';
 import { describeJobs } from './store/jobs.contract.js';
@@ -20,6 +21,7 @@ export function describeNoteStore(name: string, traits: StoreTraits, unavailable
     describeLists(traits);
     describeChangeLog(traits);
     describeAuditLog(traits);
+    describeAuditChain(traits);
     describeJobs(traits);
     describeSideStores(traits);
   });

@@ -1,4 +1,5 @@
 import type { Store } from '../../ports/note-store.js';
+import { type AuditLinkDocument, MongoAuditChain } from './mongo-audit-chain.js';
 import { MongoAuditLog } from './mongo-audit-log.js';
 import { type ChangeDocument, MongoChangeLog } from './mongo-change-log.js';
 import { acceptsVectorSubtype, MongoConnection } from './mongo-connection.js';
@@ -39,24 +40,27 @@ export async function createMongoStore(options: MongoStoreOptions): Promise<Stor
   try {
     await connection.run(() => createIndexes(connection));
     const vectorSubtype = options.vectorSubtype ?? ((await acceptsVectorSubtype(target)) ? 9 : 0);
-    return assemble(connection, vectorSubtype);
+    return await assemble(connection, vectorSubtype);
   } catch (error) {
     await connection.close();
     throw error;
   }
 }
 
-function assemble(connection: MongoConnection, vectorSubtype: VectorSubtype): Store {
+async function assemble(connection: MongoConnection, vectorSubtype: VectorSubtype): Promise<Store> {
   const notes = connection.collection<NoteDocument>('notes');
   const audit = connection.collection<AuditDocument>('audit');
+  const chain = new MongoAuditChain(connection.collection<AuditLinkDocument>('auditChain'));
+  const log = new MongoAuditLog(connection, audit, chain);
+  await log.adopt();
   const entries = connection.collection<ChangeDocument>('changes');
   const changes = new MongoChangeLog(entries);
   const doorbell = new MongoDoorbell(entries, !connection.isSerial, () => changes.last());
-  const completion = new WriteCompletion(notes, audit, changes);
+  const completion = new WriteCompletion({ notes, audit, chain, changes });
   return {
     description: connection.serverDescription,
     notes: new MongoNoteStore({ connection, notes, changes, completion, doorbell, vectorSubtype }),
-    audit: new MongoAuditLog(connection, audit),
+    audit: log,
     receipts: new MongoReceiptStore(connection, connection.collection<ReceiptDocument>('receipts')),
     jobs: new MongoJobStore(connection, connection.collection<JobDocument>('jobs')),
     keys: new MongoKeyStore(connection, connection.collection<KeyDocument>('keys')),

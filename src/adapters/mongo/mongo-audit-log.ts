@@ -1,5 +1,6 @@
 import type { Collection, Filter } from 'mongodb';
 import type { AuditEvent } from '../../domain/audit.js';
+import type { AuditLink } from '../../domain/audit-chain.js';
 import type { NoteId } from '../../domain/note.js';
 import type {
   AuditFilter,
@@ -11,6 +12,7 @@ import type {
 } from '../../ports/note-store.js';
 import { readAuditEvent } from '../records/audit-record.js';
 import { AUDIT_ORDER } from '../records/note-order.js';
+import type { MongoAuditChain } from './mongo-audit-chain.js';
 import type { MongoConnection } from './mongo-connection.js';
 import type { AuditDocument } from './mongo-documents.js';
 import { isDuplicate } from './mongo-errors.js';
@@ -20,19 +22,51 @@ import { readPage } from './mongo-paging.js';
 export class MongoAuditLog implements AuditLog {
   readonly #connection: MongoConnection;
   readonly #events: Collection<AuditDocument>;
+  readonly #chain: MongoAuditChain;
 
-  constructor(connection: MongoConnection, events: Collection<AuditDocument>) {
+  constructor(connection: MongoConnection, events: Collection<AuditDocument>, chain: MongoAuditChain) {
     this.#connection = connection;
     this.#events = events;
+    this.#chain = chain;
   }
 
-  async append({ id, ...event }: AuditEvent): Promise<void> {
+  async append(event: AuditEvent): Promise<void> {
+    const { id, ...fields } = event;
     await this.#connection.run(async () => {
       try {
-        await this.#events.insertOne({ _id: id, ...event, version: 0 });
+        await this.#events.insertOne({ _id: id, ...fields, version: 0 });
       } catch (error) {
         if (!isDuplicate(error)) throw error;
+        return;
       }
+      await this.#chain.append([event]);
+    });
+  }
+
+  async getMany(ids: readonly string[]): Promise<readonly AuditEvent[]> {
+    const documents = await this.#connection.run(() =>
+      this.#events.find({ _id: { $in: [...ids] } }).toArray(),
+    );
+    return documents.flatMap((document) => readAuditEvent({ ...document, id: document._id }) ?? []);
+  }
+
+  links(number: number, limit: number): Promise<readonly AuditLink[]> {
+    return this.#connection.run(() => this.#chain.after(number, limit));
+  }
+
+  lastLink(): Promise<AuditLink | undefined> {
+    return this.#connection.run(() => this.#chain.last());
+  }
+
+  /** Seals what an older version wrote without a chain; once, at opening. */
+  async adopt(): Promise<void> {
+    await this.#connection.run(async () => {
+      if ((await this.#chain.last()) !== undefined) return;
+      const documents = await this.#events.find().sort({ at: 1, version: 1, _id: 1 }).toArray();
+      if (documents.length === 0) return;
+      await this.#chain.append(
+        documents.flatMap((document) => readAuditEvent({ ...document, id: document._id }) ?? []),
+      );
     });
   }
 

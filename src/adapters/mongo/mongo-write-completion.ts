@@ -1,4 +1,6 @@
 import type { Collection } from 'mongodb';
+import { readAuditEvent } from '../records/audit-record.js';
+import type { MongoAuditChain } from './mongo-audit-chain.js';
 import type { MongoChangeLog } from './mongo-change-log.js';
 import type { AuditDocument, NoteDocument } from './mongo-documents.js';
 import { duplicatePositions } from './mongo-errors.js';
@@ -16,13 +18,20 @@ const REPAIR_BATCH = 500;
 export class WriteCompletion {
   readonly #notes: Collection<NoteDocument>;
   readonly #audit: Collection<AuditDocument>;
+  readonly #chain: MongoAuditChain;
   readonly #changes: MongoChangeLog;
   #failed = false;
 
-  constructor(notes: Collection<NoteDocument>, audit: Collection<AuditDocument>, changes: MongoChangeLog) {
-    this.#notes = notes;
-    this.#audit = audit;
-    this.#changes = changes;
+  constructor(parts: {
+    readonly notes: Collection<NoteDocument>;
+    readonly audit: Collection<AuditDocument>;
+    readonly chain: MongoAuditChain;
+    readonly changes: MongoChangeLog;
+  }) {
+    this.#notes = parts.notes;
+    this.#audit = parts.audit;
+    this.#chain = parts.chain;
+    this.#changes = parts.changes;
   }
 
   /** One change entry for all the notes. */
@@ -66,7 +75,7 @@ export class WriteCompletion {
     }
   }
 
-  /** Events that are there already are left alone. */
+  /** Events that are there already are left alone, and sealed again: whether they had been is not known. */
   async writeEvents(pending: readonly (AuditDocument & { readonly open: true })[]): Promise<void> {
     if (pending.length === 0) return;
     const events = pending.map(({ open: _open, ...event }) => event);
@@ -75,6 +84,7 @@ export class WriteCompletion {
     } catch (error) {
       duplicatePositions(error);
     }
+    await this.#chain.append(events.flatMap((event) => readAuditEvent({ ...event, id: event._id }) ?? []));
   }
 
   /** Only while the note is still at the version that was completed. */

@@ -1,4 +1,5 @@
 import type { AuditEvent } from '../../domain/audit.js';
+import type { AuditLink, SealedEvent } from '../../domain/audit-chain.js';
 
 /** An audit event from a record of any store, or undefined where a field has a wrong type. */
 export function readAuditEvent(record: Readonly<Record<string, unknown>>): AuditEvent | undefined {
@@ -17,4 +18,29 @@ export function readAuditEvent(record: Readonly<Record<string, unknown>>): Audit
     ...(reason == null ? {} : { reason: reason as string }),
     changes,
   };
+}
+
+/** A link from a record of any store. A list that cannot be read is empty, which verification sees as a broken link. */
+export function readAuditLink(record: {
+  readonly number?: unknown;
+  readonly events: string;
+  readonly previous?: unknown;
+  readonly hash?: unknown;
+}): AuditLink {
+  return {
+    number: Number(record.number),
+    events: parseSealed(record.events),
+    previous: String(record.previous),
+    hash: String(record.hash),
+  };
+}
+
+function parseSealed(json: string): readonly SealedEvent[] {
+  try {
+    const list: unknown = JSON.parse(json);
+    return Array.isArray(list) ? list.map((entry) => [String(entry?.[0]), String(entry?.[1])] as const) : [];
+  } catch (error) {
+    if (error instanceof SyntaxError) return [];
+    throw error;
+  }
 }

@@ -29,10 +29,12 @@ export async function createSqliteStore(options: SqliteStoreOptions): Promise<St
   const db = await openSqliteDatabase({ path, busyTimeoutMs, maxSizeBytes });
   const version = await db.read(() => String(db.get('SELECT sqlite_version() AS version')?.version));
   const notes = new SqliteNoteStore(db);
+  const audit = new SqliteAuditLog(db);
+  await audit.adopt();
   return {
     description: `sqlite ${version}`,
     notes,
-    audit: new SqliteAuditLog(db),
+    audit,
     receipts: new SqliteReceiptStore(db),
     jobs: new SqliteJobStore(db),
     keys: new SqliteKeyStore(db),

@@ -1,4 +1,5 @@
 import type { AuditEvent } from '../../domain/audit.js';
+import type { AuditLink } from '../../domain/audit-chain.js';
 import type { NoteId } from '../../domain/note.js';
 import type {
   AuditFilter,
@@ -10,7 +11,8 @@ import type {
 } from '../../ports/note-store.js';
 import { readAuditEvent } from '../records/audit-record.js';
 import { AUDIT_ORDER } from '../records/note-order.js';
-import type { SqliteDatabase } from './sqlite-database.js';
+import { lastLink, readLinks, sealEvents } from './sqlite-audit-chain.js';
+import type { Row, SqliteDatabase } from './sqlite-database.js';
 import { readPage } from './sqlite-paging.js';
 
 const COLUMNS =
@@ -25,7 +27,7 @@ export function insertAuditEvent(db: SqliteDatabase, event: NoteAuditEvent): voi
 }
 
 function insert(db: SqliteDatabase, event: AuditEvent, version: number): void {
-  db.run(
+  const added = db.run(
     `INSERT INTO audit (id, at, version, actor, action, namespace, note_id, reason, changes)
      VALUES (@id, @at, @version, @actor, @action, @namespace, @noteId, @reason, @changes) ON CONFLICT (id) DO NOTHING`,
     {
@@ -40,6 +42,7 @@ function insert(db: SqliteDatabase, event: AuditEvent, version: number): void {
       changes: JSON.stringify(event.changes),
     },
   );
+  if (added > 0) sealEvents(db, [event]);
 }
 
 export class SqliteAuditLog implements AuditLog {
@@ -78,6 +81,39 @@ export class SqliteAuditLog implements AuditLog {
     );
   }
 
+  getMany(ids: readonly string[]): Promise<readonly AuditEvent[]> {
+    const sql = `SELECT ${COLUMNS} FROM audit a WHERE a.id IN (SELECT value FROM json_each(@ids))`;
+    return this.#db.read(() =>
+      this.#db.all(sql, { ids: JSON.stringify(ids) }).flatMap((row) => readAuditRow(row) ?? []),
+    );
+  }
+
+  links(number: number, limit: number): Promise<readonly AuditLink[]> {
+    return this.#db.read(() => readLinks(this.#db, number, limit));
+  }
+
+  lastLink(): Promise<AuditLink | undefined> {
+    return this.#db.read(() => lastLink(this.#db));
+  }
+
+  /** Seals what an older version wrote without a chain; once, at opening. */
+  async adopt(): Promise<void> {
+    const isNew = await this.#db.read(
+      () =>
+        lastLink(this.#db) === undefined &&
+        this.#db.get('SELECT 1 AS found FROM audit LIMIT 1') !== undefined,
+    );
+    if (!isNew) return;
+    await this.#db.write(() => {
+      if (lastLink(this.#db) !== undefined) return;
+      const rows = this.#db.all(`SELECT ${COLUMNS} FROM audit a ORDER BY a.at, a.version, a.id`);
+      sealEvents(
+        this.#db,
+        rows.flatMap((row) => readAuditRow(row) ?? []),
+      );
+    });
+  }
+
   #page(scope: NamespaceScope, filter: AuditFilter, page: PageRequest): Page<AuditEvent> {
     return readPage(this.#db, {
       select: `SELECT ${COLUMNS} FROM audit a`,
@@ -86,7 +122,7 @@ export class SqliteAuditLog implements AuditLog {
       partitions: partitions(scope),
       order: AUDIT_ORDER,
       page,
-      read: (row) => readAuditEvent({ ...row, changes: parseChanges(row.changes) }),
+      read: readAuditRow,
     });
   }
 
@@ -113,6 +149,10 @@ function partitions(scope: NamespaceScope) {
     condition: 'a.namespace = @namespace',
     parameters: { namespace },
   }));
+}
+
+function readAuditRow(row: Row): AuditEvent | undefined {
+  return readAuditEvent({ ...row, changes: parseChanges(row.changes) });
 }
 
 function parseChanges(json: unknown): unknown {

@@ -118,4 +118,12 @@ export const MIGRATIONS: readonly string[] = [
 
   CREATE TABLE settings (name TEXT PRIMARY KEY, json TEXT NOT NULL) STRICT;
   `,
+  `
+  CREATE TABLE audit_chain (
+    number INTEGER PRIMARY KEY,
+    events TEXT NOT NULL,
+    previous TEXT NOT NULL,
+    hash TEXT NOT NULL
+  ) STRICT;
+  `,
 ];

@@ -26,6 +26,7 @@ export async function createMongoFixture(uri: string, serial = false): Promise<M
   };
   const notes = db.collection<NamedDocument>('notes');
   const audit = db.collection<NamedDocument>('audit');
+  const chain = db.collection<{ _id: number }>('auditChain');
   return {
     database,
     direct: { notes, audit },
@@ -33,6 +34,21 @@ export async function createMongoFixture(uri: string, serial = false): Promise<M
     connect,
     damage: async (id) => {
       await notes.updateOne({ _id: id }, { $set: { attributes: 'damaged' } });
+    },
+    forge: {
+      renameActor: async (id, actor) => void (await audit.updateOne({ _id: id }, { $set: { actor } })),
+      dropEvent: async (id) => void (await audit.deleteOne({ _id: id })),
+      dropLink: async (number) => void (await chain.deleteOne({ _id: number })),
+      dropChain: async () => void (await chain.deleteMany({})),
+      addEvent: async (id) =>
+        void (await audit.insertOne({
+          _id: id,
+          at: '2026-01-01T00:00:00.000Z',
+          version: 0,
+          actor: 'x',
+          action: 'created',
+          changes: [],
+        })),
     },
     cutOff: async (write) => {
       const before = new Set((await audit.find().toArray()).map(({ _id }) => _id));

@@ -27,6 +27,18 @@ export async function createSqliteFixture(): Promise<StoreFixture & { readonly f
     store: await connect(),
     connect,
     damage: async (id) => runSql(file, `UPDATE notes SET rest = '{"attributes":' WHERE id = ?`, id),
+    forge: {
+      renameActor: async (id, actor) => runSql(file, 'UPDATE audit SET actor = ? WHERE id = ?', actor, id),
+      dropEvent: async (id) => runSql(file, 'DELETE FROM audit WHERE id = ?', id),
+      dropLink: async (number) => runSql(file, 'DELETE FROM audit_chain WHERE number = ?', number),
+      dropChain: async () => runSql(file, 'DELETE FROM audit_chain'),
+      addEvent: async (id) =>
+        runSql(
+          file,
+          "INSERT INTO audit (id, at, version, actor, action, changes) VALUES (?, '2026-01-01T00:00:00.000Z', 0, 'x', 'created', '[]')",
+          id,
+        ),
+    },
     dispose: async () => {
       await Promise.all(opened.map((store) => store.close()));
       await rm(folder, { recursive: true });

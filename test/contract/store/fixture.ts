@@ -2,6 +2,16 @@ import { afterEach, beforeEach } from 'vitest';
 import type { NoteId } from '../../../src/domain/note.js';
 import type { Store } from '../../../src/ports/note-store.js';
 
+export interface AuditForger {
+  /** Says that somebody else did it. */
+  renameActor(eventId: string, actor: string): Promise<void>;
+  dropEvent(eventId: string): Promise<void>;
+  dropLink(number: number): Promise<void>;
+  /** Forgets the chain, as a store of an older version has none. */
+  dropChain(): Promise<void>;
+  addEvent(eventId: string): Promise<void>;
+}
+
 /** One empty store and what only somebody with direct access to its data can do. */
 export interface StoreFixture {
   readonly store: Store;
@@ -9,6 +19,8 @@ export interface StoreFixture {
   connect(): Promise<Store>;
   /** Makes a note's record unreadable. */
   damage(id: NoteId): Promise<void>;
+  /** What a forger with access to the data does to the audit log. */
+  readonly forge: AuditForger;
   /**
    * Writes as a process does that is killed right after the note itself was stored. None where the store writes
    * everything in one transaction.
