@@ -8,4 +8,5 @@ import { parseConfig } from '../dist/config/parse-config.js';
 const config = parseConfig({ env: process.env });
 const fitted = await fitSample(config);
 writeFileSync(fittedScoreFile(config.embedder), `${JSON.stringify(fitted, undefined, 2)}\n`);
-console.log(JSON.stringify(fitted, undefined, 2));
+const { lateInteraction, ...rest } = fitted;
+console.log({ ...rest, lateInteraction: { ...lateInteraction, centre: '…' } });

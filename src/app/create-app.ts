@@ -15,7 +15,10 @@ import type { Logger } from '../ports/logger.js';
 import type { Store } from '../ports/note-store.js';
 import type { Stats, UseCases } from '../ports/use-cases.js';
 import { createIndexFollower, type IndexFollower } from '../retrieval/follow-store.js';
+import { decodeCentre } from '../retrieval/late-interaction.js';
+import { NamespaceCentres } from '../retrieval/namespace-centres.js';
 import { OutcomeCounter } from '../retrieval/outcome-counter.js';
+import { type LateInteraction, rerankModelOf } from '../retrieval/rerank-candidates.js';
 import { createRetrievalQueries } from '../retrieval/retrieval-queries.js';
 import type { RetrieveDeps } from '../retrieval/retrieve.js';
 import { createScoreModel } from '../retrieval/score-model.js';
@@ -40,6 +43,8 @@ export interface App {
   readonly useCases: UseCases;
   /** What the read path works with: for evaluation and fitting. */
   readonly retrieveDeps: RetrieveDeps;
+  /** Means of the namespaces' vectors: for fitting. */
+  readonly centres: NamespaceCentres;
   /** Loads what the first prompt would wait half a second for; blocks meanwhile, so call it before traffic comes. */
   warmUp(): void;
   /** Idempotent; flushes counts, stops jobs and following. Leaves store and engines to whoever opened them. */
@@ -53,11 +58,13 @@ export async function createApp({ store, engines, logger, runJobs, follow = true
   const feed = new InProcessNoteFeed();
   const repaired = await store.notes.repair();
   if (repaired > 0) logger.warn({ repaired }, 'writes that a crash had cut off were completed');
+  const centres = new NamespaceCentres(embedder.model.id, embedder.model.dimensions);
   const follower = createIndexFollower({
     store: store.notes,
     vectorIndex,
     lexicalIndex,
     modelId: embedder.model.id,
+    centres,
     onChange: (note) => feed.publish(note),
   });
   const catchUp = follow ? () => follower.catchUp() : async () => undefined;
@@ -72,6 +79,8 @@ export async function createApp({ store, engines, logger, runJobs, follow = true
     lexicalIndex,
     follower,
     scoreModel,
+    reranker: engines.reranker,
+    lateInteraction: lateInteractionOf(engines, centres),
     outcomes,
     clock,
   };
@@ -104,7 +113,10 @@ export async function createApp({ store, engines, logger, runJobs, follow = true
     jobs: createJobCommands({ jobs: store.jobs, audit: store.audit, clock, ring }),
     keys: createKeyCommands({ keys: store.keys, audit: store.audit, clock }),
     feed,
-    stats: (scope) => stats(store, engines, scope, (clock.nowMs() - startedMs) / 1_000),
+    stats: async (scope) => ({
+      ...(await stats(store, engines, scope, (clock.nowMs() - startedMs) / 1_000)),
+      rerankModel: rerankModelOf(retrieveDeps),
+    }),
     async ready() {
       await store.ping();
     },
@@ -119,6 +131,7 @@ export async function createApp({ store, engines, logger, runJobs, follow = true
   return {
     useCases,
     retrieveDeps,
+    centres,
     warmUp: () => void tokenCounters.get().count('warm'),
     close: () => {
       closing ??= close();
@@ -157,6 +170,15 @@ async function startFollowing(
     // What is being applied must be done before engines and store are closed.
     await follower.catchUp().catch(() => undefined);
   };
+}
+
+/** Where it was not switched off, and fitted on vectors of the model in use. */
+function lateInteractionOf(engines: Engines, centres: NamespaceCentres): LateInteraction | undefined {
+  const { fittedScore, embedder } = engines;
+  const fit = fittedScore?.lateInteraction;
+  if (!engines.lateInteraction || fit === undefined) return undefined;
+  if (fittedScore?.embeddingModel !== embedder.model.id) return undefined;
+  return { fit, prior: decodeCentre(fit), centres };
 }
 
 async function stats(

@@ -6,11 +6,12 @@ import type { EvaluateRequest, EvaluateResult, OnProgress } from '../cli/cli-dep
 import type { Config } from '../config/config.js';
 import type { Caller } from '../domain/api-key.js';
 import { evaluate } from '../evaluation/evaluate.js';
+import { fitLateInteraction } from '../evaluation/fit-late-interaction.js';
 import { fitScore, labelCandidates } from '../evaluation/fit-score.js';
 import { halfOf } from '../evaluation/golden-set.js';
 import { silentLogger } from '../ports/logger.js';
 import { noteText } from '../retrieval/score-candidates.js';
-import type { FittedScore } from '../retrieval/score-model.js';
+import { createScoreModel, type FittedScore } from '../retrieval/score-model.js';
 import { type App, createApp } from './create-app.js';
 import { readRules, toResult } from './evaluation-result.js';
 import { type Engines, openEngines } from './installation.js';
@@ -56,10 +57,18 @@ export async function fitSample(config: Config): Promise<FittedScore> {
     const labelled = await labelCandidates(app.retrieveDeps, SAMPLE_NAMESPACE, tune, (key) =>
       sample.ids.get(key),
     );
-    return fitScore(labelled, {
-      embeddingModel: engines.embedder.model.id,
+    const { model } = engines.embedder;
+    const fitted = fitScore(labelled, {
+      embeddingModel: model.id,
       fittedOn: `tuning half of sample golden set ${golden.digest}: ${tune.length} queries`,
     });
+    if (labelled.some(({ embedding }) => embedding.tokenVectors === undefined)) return fitted;
+    const lateInteraction = await fitLateInteraction(labelled, {
+      scoreModel: createScoreModel(model.id, fitted),
+      notes: app.retrieveDeps.store.notes,
+      centre: app.centres.meanOf(SAMPLE_NAMESPACE),
+    });
+    return { ...fitted, lateInteraction };
   });
 }
 

@@ -11,7 +11,9 @@ import type { Embedder } from '../ports/embedder.js';
 import type { LexicalIndex } from '../ports/lexical-index.js';
 import { type Logger, silentLogger } from '../ports/logger.js';
 import type { Store } from '../ports/note-store.js';
+import type { Reranker } from '../ports/reranker.js';
 import type { VectorIndex } from '../ports/vector-index.js';
+import { LATE_INTERACTION } from '../retrieval/rerank-candidates.js';
 import { type FittedScore, parseFittedScore } from '../retrieval/score-model.js';
 
 /** The file name of the embedded store under `dataDir`. */
@@ -42,15 +44,19 @@ export interface Engines {
   readonly vectorIndex: VectorIndex;
   readonly lexicalIndex: LexicalIndex;
   readonly fittedScore: FittedScore | undefined;
+  /** Whether answers are judged by late interaction where it was fitted for the embedder. */
+  readonly lateInteraction: boolean;
+  /** A cross-encoder or hosted reranker; it goes before late interaction. */
+  readonly reranker?: Reranker | undefined;
   close(): Promise<void>;
 }
 
 /** Loads the model and makes empty indexes. Errors: `UNKNOWN_MODEL`, `MODEL_NOT_INSTALLED`, `DIGEST_MISMATCH`, `TOOL_MISSING`. */
 export async function openEngines(config: Config, logger: Logger = silentLogger): Promise<Engines> {
-  if (config.reranker !== undefined) {
+  if (config.reranker !== undefined && config.reranker !== LATE_INTERACTION) {
     throw new ErrataError(
       'UNKNOWN_MODEL',
-      'Expected no reranker: this version has none to load. Unset ERRATA_RERANKER (--reranker)',
+      `Expected ${LATE_INTERACTION} or none for ERRATA_RERANKER (--reranker), received another name`,
     );
   }
   const { entry, directory } = installedModel(config.embedder, { cacheDir: config.modelsDir });
@@ -72,6 +78,7 @@ export async function openEngines(config: Config, logger: Logger = silentLogger)
       vectorIndex,
       lexicalIndex,
       fittedScore: readFittedScore(config.embedder),
+      lateInteraction: config.reranker === LATE_INTERACTION,
       async close() {
         await lexicalIndex.close();
         await vectorIndex.close();

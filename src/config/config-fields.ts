@@ -89,9 +89,9 @@ export const CONFIG_FIELDS: readonly ConfigField[] = [
     env: 'ERRATA_RERANKER',
     flag: 'reranker',
     placeholder: 'name',
-    default: 'none',
-    description: 'reranking model; none: the order of retrieval stands',
-    expected: 'the name of a model, or none',
+    default: 'late-interaction',
+    description: 'what judges the candidates once more: late-interaction, or none',
+    expected: 'the name of a reranker, or none',
     schema: text.transform((value) => (value === 'none' ? undefined : value)),
   }),
   {

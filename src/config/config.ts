@@ -27,6 +27,7 @@ export interface Config {
   /** Whether the first start loads the sample namespace. */
   readonly sample: boolean;
   readonly embedder: string;
+  /** `late-interaction` or the name of a reranker; none: the match score stands. */
   readonly reranker?: string | undefined;
   /** None: the embedded SQLite store. Never printed: it may hold a password. */
   readonly mongodbUri?: string | undefined;

@@ -4,7 +4,7 @@ import type { Retrieval } from '../domain/retrieval.js';
 import type { RetrievalQueries, RetrieveRequest } from '../ports/use-cases.js';
 import { textTerms } from '../retrieval/text-terms.js';
 import { type GoldenQuery, type GoldenSet, halfOf } from './golden-set.js';
-import { areaUnderCurve, measureQuery } from './metrics.js';
+import { areaUnderCurve, injectedAtRecall, measureQuery } from './metrics.js';
 import {
   type CaseResult,
   type EvaluationReport,
@@ -70,8 +70,13 @@ export async function evaluate(options: EvaluationOptions): Promise<EvaluationRe
     groups: Object.fromEntries(
       GROUPINGS.map((grouping) => [grouping, groupMetrics(test, grouping)]),
     ) as Record<Grouping, ReturnType<typeof groupMetrics>>,
-    answerableAuc: splitAuc(test, ({ best }) => best ?? Number.NEGATIVE_INFINITY),
+    answerableAuc: splitAuc(test, bestOf),
     lengthAuc: splitAuc(test, ({ query }) => query.length),
+    injectedAt80: injectedAtRecall(
+      test.filter(({ answerable }) => answerable).map(bestOf),
+      test.filter(({ answerable }) => !answerable).map(bestOf),
+      0.8,
+    ),
     unresolved: [...unresolved].sort(),
     medianMs: quantile(times, 0.5),
     p95Ms: quantile(times, 0.95),
@@ -135,6 +140,8 @@ function difficultyOf(query: GoldenQuery, ids: readonly string[], { noteText }: 
   const share = Math.max(...shares);
   return share >= 0.5 ? 'easy' : share >= 0.2 ? 'medium' : 'hard';
 }
+
+const bestOf = ({ best }: CaseResult): number => best ?? Number.NEGATIVE_INFINITY;
 
 function splitAuc(cases: readonly CaseResult[], value: (one: CaseResult) => number): number {
   return areaUnderCurve(

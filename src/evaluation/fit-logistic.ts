@@ -46,6 +46,30 @@ export function fitLogistic(
   return weights;
 }
 
+/**
+ * The same on features scaled to mean 0 and deviation 1, so that the penalty is fair to features of any unit; the weights
+ * are given back for the features as they were.
+ */
+export function fitStandardised(
+  rows: readonly (readonly number[])[],
+  labels: readonly number[],
+  options: { readonly l2: number },
+): LogisticWeights {
+  const features = rows[0]?.length ?? 0;
+  const mean = Array.from({ length: features }, (_, i) => average(rows.map((row) => row[i] ?? 0)));
+  const deviation = mean.map(
+    (centre, i) => Math.sqrt(average(rows.map((row) => ((row[i] ?? 0) - centre) ** 2))) || 1,
+  );
+  const scaled = rows.map((row) => row.map((value, i) => (value - (mean[i] ?? 0)) / (deviation[i] ?? 1)));
+  const [bias = 0, ...fitted] = fitLogistic(scaled, labels, options);
+  const weights = fitted.map((weight, i) => weight / (deviation[i] ?? 1));
+  return [bias - dot(weights, mean), ...weights];
+}
+
+function average(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length);
+}
+
 function dot(a: readonly number[], b: readonly number[]): number {
   return a.reduce((sum, value, index) => sum + value * (b[index] ?? 0), 0);
 }

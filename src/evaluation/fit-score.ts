@@ -1,33 +1,37 @@
-import type { Embedder } from '../ports/embedder.js';
-import { checkRequest } from '../retrieval/check-request.js';
+import type { Embedding } from '../ports/embedder.js';
+import { checkRequest, type ValidRequest } from '../retrieval/check-request.js';
 import { findCandidates } from '../retrieval/find-candidates.js';
 import { hydrate } from '../retrieval/hydrate.js';
-import type { MatchFeatures } from '../retrieval/match-features.js';
+import type { QueryTerms } from '../retrieval/match-features.js';
 import type { RetrieveDeps } from '../retrieval/retrieve.js';
-import { candidateFeatures, queryTerms } from '../retrieval/score-candidates.js';
+import { type CandidateFeatures, candidateFeatures, queryTerms } from '../retrieval/score-candidates.js';
 import { type FittedScore, fittedProbability, type ScoreWeights } from '../retrieval/score-model.js';
 import { StageTimer } from '../retrieval/stage-timer.js';
-import { fitLogistic } from './fit-logistic.js';
+import { fitStandardised } from './fit-logistic.js';
 import type { GoldenQuery } from './golden-set.js';
+import { pickThreshold } from './pick-threshold.js';
 
 /** One candidate of one golden query. */
-interface LabelledCandidate {
-  readonly features: MatchFeatures;
+interface LabelledCandidate extends CandidateFeatures {
   readonly applies: boolean;
 }
 
 export interface LabelledQuery {
+  readonly request: ValidRequest;
+  /** With token vectors where the embedder gives them. */
+  readonly embedding: Embedding;
+  readonly terms: QueryTerms;
   readonly answerable: boolean;
   readonly candidates: readonly LabelledCandidate[];
 }
 
 const FEATURES = ['cosine', 'idfCoverage', 'identifierShare', 'identifiersMissing'] as const;
 /** Weak: with a few thousand candidates it only keeps weights of unused features at 0. */
-const L2 = 1;
+const L2 = 3;
 
 /** Candidates and features of golden queries, as the read path would see them before scoring. */
 export async function labelCandidates(
-  deps: RetrieveDeps & { readonly embedder: Embedder },
+  deps: RetrieveDeps,
   namespace: string,
   queries: readonly GoldenQuery[],
   resolve: (key: string) => string | undefined,
@@ -36,7 +40,7 @@ export async function labelCandidates(
   for (const query of queries) {
     const { taskType, attributes } = query;
     const request = checkRequest({ namespace, query: query.query, taskType, attributes });
-    const [embedding] = await deps.embedder.embed([request.query], { kind: 'query' });
+    const [embedding] = await deps.embedder.embed([request.query], { kind: 'query', tokenVectors: true });
     if (embedding === undefined) continue;
     const candidates = await findCandidates(deps, request, embedding.vector, new StageTimer(), undefined);
     const ids = candidates.fused.map(({ id }) => id);
@@ -44,10 +48,13 @@ export async function labelCandidates(
     const terms = await queryTerms(deps.lexicalIndex, namespace, request.query);
     const expected = new Set(query.expected.map(({ key }) => resolve(key)));
     labelled.push({
+      request,
+      embedding,
+      terms,
       answerable: query.expected.length > 0,
-      candidates: candidateFeatures(candidates, notes, terms).map(({ note, features }) => ({
-        features,
-        applies: expected.has(note.id),
+      candidates: candidateFeatures(candidates, notes, terms).map((candidate) => ({
+        ...candidate,
+        applies: expected.has(candidate.note.id),
       })),
     });
   }
@@ -62,14 +69,17 @@ export function fitScore(
   queries: readonly LabelledQuery[],
   origin: { readonly embeddingModel: string; readonly fittedOn: string },
 ): FittedScore {
-  const candidates = queries.flatMap((query) => query.candidates);
-  const fitted = fitLogistic(
+  // Every answerable query serves a second time with its right notes taken away, see `fit-late-interaction.ts`.
+  const candidates = queries.flatMap(({ candidates: all }) => [
+    ...all,
+    ...(all.some(({ applies }) => applies) ? all.filter(({ applies }) => !applies) : []),
+  ]);
+  const fitted = fitStandardised(
     candidates.map(({ features }) => FEATURES.map((name) => features[name])),
     candidates.map(({ applies }) => Number(applies)),
     { l2: L2 },
   );
-  const round = (value: number) => Math.round(value * 1e6) / 1e6;
-  const [bias = 0, ...rest] = fitted.map(round);
+  const [bias = 0, ...rest] = fitted.map(roundWeight);
   const weights: ScoreWeights = {
     bias,
     cosine: rest[0] ?? 0,
@@ -77,22 +87,17 @@ export function fitScore(
     identifierShare: rest[2] ?? 0,
     identifiersMissing: rest[3] ?? 0,
   };
-  return { ...origin, weights, threshold: round(pickThreshold(queries, weights)) };
+  return { ...origin, weights, threshold: roundWeight(pickThreshold(judge(queries, weights))) };
 }
 
-function pickThreshold(queries: readonly LabelledQuery[], weights: ScoreWeights): number {
-  const best = queries.map(({ answerable, candidates }) => ({
+/** Six digits: more would only make the saved file differ between machines. */
+export function roundWeight(value: number): number {
+  return Math.round(value * 1e6) / 1e6;
+}
+
+function judge(queries: readonly LabelledQuery[], weights: ScoreWeights) {
+  return queries.map(({ answerable, candidates }) => ({
     answerable,
     top: Math.max(0, ...candidates.map(({ features }) => fittedProbability(weights, features))),
   }));
-  const answerable = best.filter((query) => query.answerable).length;
-  const unanswerable = best.length - answerable;
-  let choice = { threshold: 0.5, gain: Number.NEGATIVE_INFINITY };
-  for (const { top: threshold } of best) {
-    const passed = best.filter(({ top }) => top >= threshold);
-    const right = passed.filter((query) => query.answerable).length;
-    const gain = right / Math.max(1, answerable) - (passed.length - right) / Math.max(1, unanswerable);
-    if (gain > choice.gain) choice = { threshold, gain };
-  }
-  return choice.threshold;
 }

@@ -151,6 +151,21 @@ export function areaUnderCurve(positives: readonly number[], negatives: readonly
   return wins / (positives.length * negatives.length);
 }
 
+/**
+ * Share of unanswerable queries that would be answered by a threshold low enough for `recall` of the answerable ones. 0 where
+ * a class is empty.
+ */
+export function injectedAtRecall(
+  positives: readonly number[],
+  negatives: readonly number[],
+  recall: number,
+): number {
+  const sorted = [...positives].sort((a, b) => b - a);
+  const threshold = sorted[Math.ceil(sorted.length * recall) - 1];
+  if (threshold === undefined || negatives.length === 0) return 0;
+  return negatives.filter((score) => score >= threshold).length / negatives.length;
+}
+
 function relevantWithin({ ranking, expected }: QueryResult, k: number): number {
   return ranking.slice(0, k).filter((id) => expected.has(id)).length;
 }

@@ -57,6 +57,8 @@ export interface EvaluationReport {
   /** Chance that an answerable query's best score is above an unanswerable one's, test half; and the same by length alone. */
   readonly answerableAuc: number;
   readonly lengthAuc: number;
+  /** Share of unanswerable queries answered at a threshold that answers 80% of the answerable ones, test half. */
+  readonly injectedAt80: number;
   /** Expected handles that the store lacks: those queries cannot be answered right. */
   readonly unresolved: readonly string[];
   readonly medianMs: number;

@@ -4,11 +4,11 @@ import { ErrataError } from '../domain/errors.js';
 import type { Embedder, EmbedderStats, Embedding, EmbeddingModel, EmbedOptions } from '../ports/embedder.js';
 
 export interface CachingEmbedderOptions {
-  /** Bound of the cache's own memory. Default 16 MiB: about 9,000 queries of 384 dimensions. */
+  /** Bound of the cache's own memory. Default 64 MiB: about 2,700 queries of 15 tokens with token vectors. */
   readonly maxBytes?: number | undefined;
 }
 
-const DEFAULT_MAX_BYTES = 16 * 1024 * 1024;
+const DEFAULT_MAX_BYTES = 64 * 1024 * 1024;
 /** Key (base64 of a SHA-256 and the model id), entry and map slots, beside the vector itself. */
 const ENTRY_OVERHEAD_BYTES = 320;
 
@@ -34,7 +34,10 @@ export class CachingEmbedder implements Embedder {
     this.#inner = inner;
     this.#cache = new LRUCache({
       maxSize: maxBytes,
-      sizeCalculation: ({ vector }) => vector.byteLength + ENTRY_OVERHEAD_BYTES,
+      sizeCalculation: ({ vector, tokenVectors }) =>
+        vector.byteLength +
+        (tokenVectors === undefined ? 0 : tokenVectors.rows.byteLength + tokenVectors.spans.byteLength) +
+        ENTRY_OVERHEAD_BYTES,
     });
   }
 
@@ -45,7 +48,7 @@ export class CachingEmbedder implements Embedder {
   async embed(texts: readonly string[], options: EmbedOptions): Promise<readonly Embedding[]> {
     if (this.#closed) throw new ErrataError('CLOSED', 'Expected an open embedder, received a closed one');
     if (options.kind !== 'query') return this.#inner.embed(texts, options);
-    const keys = texts.map((text) => this.#keyOf(text));
+    const keys = texts.map((text) => this.#keyOf(text, options.tokenVectors === true));
     const found = keys.map((key) => this.#cache.get(key));
     const missing = texts.filter((_, at) => found[at] === undefined);
     this.#misses += missing.length;
@@ -79,13 +82,16 @@ export class CachingEmbedder implements Embedder {
     await this.#inner.close();
   }
 
-  #keyOf(text: string): string {
+  #keyOf(text: string, tokenVectors: boolean): string {
     // UTF-16, since in UTF-8 every lone surrogate would have the same digest.
     const digest = createHash('sha256').update(Buffer.from(text, 'utf16le')).digest('base64');
-    return `${this.#inner.model.id} query ${digest}`;
+    return `${this.#inner.model.id} ${tokenVectors ? 'query with tokens' : 'query'} ${digest}`;
   }
 }
 
 function copyOf(embedding: Embedding): Embedding {
-  return { ...embedding, vector: embedding.vector.slice() };
+  const { tokenVectors } = embedding;
+  const copy = { ...embedding, vector: embedding.vector.slice() };
+  if (tokenVectors === undefined) return copy;
+  return { ...copy, tokenVectors: { rows: tokenVectors.rows.slice(), spans: tokenVectors.spans.slice() } };
 }

@@ -31,3 +31,10 @@ export function normaliseInPlace(vector: Float32Array): void {
   const scale = 1 / (Math.sqrt(squares) + EPSILON);
   for (let d = 0; d < vector.length; d += 1) vector[d] = (vector[d] ?? 0) * scale;
 }
+
+/** Scales every row of `[n, dimensions]` in place to unit length; a zero row stays zero. */
+export function normaliseRows<T extends Float32Array>(rows: T, dimensions: number): T {
+  for (let from = 0; from < rows.length; from += dimensions)
+    normaliseInPlace(rows.subarray(from, from + dimensions));
+  return rows;
+}

@@ -10,17 +10,29 @@ export interface EmbeddingModel {
   readonly maxTokens: number;
 }
 
+/** What the model made of each token it read, special tokens included: what late interaction works with. */
+export interface TokenVectors {
+  /** `[tokens, dimensions]` row-major float32, every row of unit length; owned by the caller. */
+  readonly rows: Float32Array;
+  /** `[tokens, 2]`: start and end of each token in the text, in UTF-16 units; equal for special tokens. */
+  readonly spans: Int32Array;
+}
+
 export interface Embedding {
   /** `[dimensions]` float32, finite, unit length (±1e-3); owned by the caller. */
   readonly vector: Float32Array;
   readonly tokens: number;
   readonly truncated: boolean;
+  /** Only where they were asked for and the model gives them (hosted models do not). */
+  readonly tokenVectors?: TokenVectors | undefined;
 }
 
 export interface EmbedOptions {
   readonly kind: EmbeddingKind;
   /** A query waits for at most one running text; bulk work waits for every query. */
   readonly priority?: 'interactive' | 'bulk' | undefined;
+  /** Whether token vectors are wanted beside the text's. Default false. */
+  readonly tokenVectors?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 

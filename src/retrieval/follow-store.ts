@@ -2,6 +2,7 @@ import type { FeedbackNote, NoteId } from '../domain/note.js';
 import type { LexicalIndex } from '../ports/lexical-index.js';
 import type { NoteStore, StoredNote } from '../ports/note-store.js';
 import type { IndexedNote, VectorIndex } from '../ports/vector-index.js';
+import type { NamespaceCentres } from './namespace-centres.js';
 
 /** Notes a page: 1,000 × 2 vectors × 1.5 KB is 3 MB, small beside the index and large enough to hide round trips. */
 const PAGE = 1_000;
@@ -12,6 +13,8 @@ export interface FollowerOptions {
   readonly lexicalIndex: LexicalIndex;
   /** Vectors of any other model are left out of the index: two models' vectors never meet. */
   readonly modelId: string;
+  /** Follows along where given. */
+  readonly centres?: NamespaceCentres | undefined;
   /** Sees every applied change, this process's and other processes', oldest first. */
   readonly onChange?: ((note: FeedbackNote) => void) | undefined;
 }
@@ -126,6 +129,7 @@ class StoreFollower implements IndexFollower {
     }
     if (indexed.length > 0) await vectorIndex.upsert(indexed);
     if (active.length > 0) await lexicalIndex.upsert(active.map(({ note }) => note));
+    for (const stored of notes) this.#options.centres?.apply(stored);
   }
 }
 

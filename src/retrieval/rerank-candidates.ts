@@ -1,58 +1,166 @@
 import { ErrataError } from '../domain/errors.js';
 import type { ScoredNote } from '../domain/retrieval.js';
+import type { ScoreScale } from '../domain/scores.js';
+import type { Embedding } from '../ports/embedder.js';
+import type { NoteStore } from '../ports/note-store.js';
 import type { Reranker } from '../ports/reranker.js';
 import type { ValidRequest } from './check-request.js';
+import {
+  type AnswerFeatures,
+  answerFeatures,
+  answerLogit,
+  keywordVector,
+  type LateInteractionFit,
+  shiftScores,
+} from './late-interaction.js';
+import type { QueryTerms } from './match-features.js';
+import type { NamespaceCentres } from './namespace-centres.js';
 import type { StageTimer } from './stage-timer.js';
+
+/** Late interaction as the read path holds it: what was fitted, and what follows the store. */
+export interface LateInteraction {
+  readonly fit: LateInteractionFit;
+  /** `fit.centre`, decoded. */
+  readonly prior: Float32Array;
+  readonly centres: NamespaceCentres;
+}
+
+export interface RerankDeps {
+  readonly store: { readonly notes: Pick<NoteStore, 'getVectors'> };
+  /** A cross-encoder or hosted model; goes before late interaction. */
+  readonly reranker?: Reranker | undefined;
+  /** On the reranker's own logits; 0 is an even chance for a cross-encoder trained with a logistic loss. */
+  readonly rerankThreshold?: number | undefined;
+  readonly lateInteraction?: LateInteraction | undefined;
+}
+
+export interface RerankInput {
+  readonly request: ValidRequest;
+  readonly embedding: Embedding;
+  readonly terms: QueryTerms;
+  /** Best first, as the match score has it. */
+  readonly candidates: readonly ScoredNote[];
+}
 
 export interface RerankOutcome {
   readonly candidates: readonly ScoredNote[];
-  /** Whether scores are the reranker's logits now. */
-  readonly ran: boolean;
+  /** Absent where no reranker ran: scale and threshold of the match score stand. */
+  readonly ran?: { readonly modelId: string; readonly scale: ScoreScale; readonly threshold: number };
   readonly degraded: readonly string[];
 }
 
+export const LATE_INTERACTION = 'late-interaction';
 const NAME = 'rerank';
 
-/** Scores (query, lesson) with the cross-encoder; a reranker that is absent or fails leaves the order and says so. */
+/** What reranks answers of NORMAL risk, if anything does. */
+export function rerankModelOf({ reranker, lateInteraction }: RerankDeps): string | undefined {
+  return reranker?.modelId ?? (lateInteraction === undefined ? undefined : LATE_INTERACTION);
+}
+
+/** Scores the candidates once more; a reranker that is absent or fails leaves the order and says so. */
 export async function rerankCandidates(
-  reranker: Reranker | undefined,
-  request: ValidRequest,
-  candidates: readonly ScoredNote[],
+  deps: RerankDeps,
+  input: RerankInput,
   timer: StageTimer,
   signal: AbortSignal | undefined,
 ): Promise<RerankOutcome> {
+  const { request, candidates } = input;
+  const { reranker, lateInteraction } = deps;
   if (request.risk === 'LOW') {
     timer.skip(NAME, 'skipped: risk is LOW');
-    return { candidates, ran: false, degraded: [] };
+    return { candidates, degraded: [] };
   }
-  if (reranker === undefined) {
+  const modelId = rerankModelOf(deps);
+  if (modelId === undefined) {
     timer.skip(NAME, 'not configured');
-    return { candidates, ran: false, degraded: ['rerank: not configured'] };
+    return { candidates, degraded: ['rerank: not configured'] };
+  }
+  if (candidates.length === 0) {
+    timer.skip(NAME, `${modelId}: nothing to rank`);
+    return { candidates, degraded: [] };
   }
   try {
-    const lessons = candidates.map(({ note }) => note.lesson);
-    const options = signal === undefined ? {} : { signal };
-    const logits = await timer.run(
+    return await timer.run(
       NAME,
-      () => reranker.rerank(request.query, lessons, options),
-      () => reranker.modelId,
+      () =>
+        reranker === undefined
+          ? lateInteractionOutcome(deps.store.notes, lateInteraction, input)
+          : rerankerOutcome(reranker, deps.rerankThreshold ?? 0, input, signal),
+      () => modelId,
     );
-    const rescored = candidates.map((candidate, index): ScoredNote => {
-      const rerankScore = logits[index];
-      if (rerankScore === undefined || !Number.isFinite(rerankScore)) {
-        throw new ErrataError(
-          'MODEL_UNAVAILABLE',
-          `Expected one finite logit a passage, received ${logits.length} scores`,
-        );
-      }
-      return { ...candidate, score: rerankScore, rerankScore };
-    });
-    rescored.sort((a, b) => b.score - a.score || (a.note.id < b.note.id ? -1 : 1));
-    return { candidates: rescored, ran: true, degraded: [] };
   } catch (error) {
     if (error instanceof ErrataError && error.code === 'ABORTED') throw error;
     const code = error instanceof ErrataError ? error.code : 'INTERNAL';
     timer.skip(NAME, `failed: ${code}`);
-    return { candidates, ran: false, degraded: [`rerank: ${code}`] };
+    return { candidates, degraded: [`rerank: ${code}`] };
   }
+}
+
+async function rerankerOutcome(
+  reranker: Reranker,
+  threshold: number,
+  { request, candidates }: RerankInput,
+  signal: AbortSignal | undefined,
+): Promise<RerankOutcome> {
+  const lessons = candidates.map(({ note }) => note.lesson);
+  const logits = await reranker.rerank(request.query, lessons, signal === undefined ? {} : { signal });
+  const rescored = candidates.map((candidate, index): ScoredNote => {
+    const rerankScore = logits[index];
+    if (rerankScore === undefined || !Number.isFinite(rerankScore)) {
+      throw new ErrataError(
+        'MODEL_UNAVAILABLE',
+        `Expected one finite logit a passage, received ${logits.length} scores`,
+      );
+    }
+    return { ...candidate, score: rerankScore, rerankScore };
+  });
+  rescored.sort((a, b) => b.score - a.score || (a.note.id < b.note.id ? -1 : 1));
+  return {
+    candidates: rescored,
+    ran: { modelId: reranker.modelId, scale: 'logit', threshold },
+    degraded: [],
+  };
+}
+
+async function lateInteractionOutcome(
+  notes: Pick<NoteStore, 'getVectors'>,
+  lateInteraction: LateInteraction | undefined,
+  input: RerankInput,
+): Promise<RerankOutcome> {
+  if (lateInteraction === undefined)
+    throw new ErrataError('INTERNAL', 'Expected late interaction, received none');
+  const { fit, prior, centres } = lateInteraction;
+  const centre = centres.centreOf(input.request.namespace, prior);
+  const features = await lateInteractionFeatures(notes, centre, input);
+  const logit = answerLogit(fit.weights, features);
+  if (!Number.isFinite(logit))
+    throw new ErrataError(
+      'MODEL_UNAVAILABLE',
+      'Expected a finite score from late interaction, received none',
+    );
+  return {
+    candidates: shiftScores(input.candidates, logit),
+    ran: { modelId: LATE_INTERACTION, scale: 'probability', threshold: fit.threshold },
+    degraded: [],
+  };
+}
+
+/** One round trip for the candidates' stored vectors. Errors: the store's; `MODEL_UNAVAILABLE` without token vectors. */
+export async function lateInteractionFeatures(
+  notes: Pick<NoteStore, 'getVectors'>,
+  centre: Float32Array,
+  { request, embedding, terms, candidates }: RerankInput,
+): Promise<AnswerFeatures> {
+  if (embedding.tokenVectors === undefined)
+    throw new ErrataError('MODEL_UNAVAILABLE', 'Expected token vectors of the query, received none');
+  const ids = candidates.map(({ note }) => note.id);
+  const held = await notes.getVectors(request.namespace, ids);
+  return answerFeatures({
+    keywords: keywordVector(request.query, embedding.tokenVectors, terms.idf),
+    query: embedding.vector,
+    centre,
+    // A re-embed may be under way: another model's vectors say nothing here.
+    vectors: [...held.values()].filter(({ lesson }) => lesson.length === embedding.vector.length),
+    topScore: candidates[0]?.score ?? 0,
+  });
 }

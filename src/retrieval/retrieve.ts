@@ -2,34 +2,29 @@ import { randomUUID } from 'node:crypto';
 import type { Caller } from '../domain/api-key.js';
 import type { FeedbackNote } from '../domain/note.js';
 import type { Retrieval, ScoredNote } from '../domain/retrieval.js';
-import type { ScoreScale } from '../domain/scores.js';
 import type { Clock } from '../ports/clock.js';
 import type { Embedder } from '../ports/embedder.js';
 import type { LexicalIndex } from '../ports/lexical-index.js';
 import type { Store } from '../ports/note-store.js';
-import type { Reranker } from '../ports/reranker.js';
 import type { RetrieveRequest } from '../ports/use-cases.js';
 import type { VectorIndex } from '../ports/vector-index.js';
-import { checkRequest, type ValidRequest } from './check-request.js';
+import { checkRequest } from './check-request.js';
 import { findCandidates } from './find-candidates.js';
 import type { IndexFollower } from './follow-store.js';
 import { hydrate } from './hydrate.js';
 import type { OutcomeCounter } from './outcome-counter.js';
 import { toReceipt } from './receipts.js';
-import { type RerankOutcome, rerankCandidates } from './rerank-candidates.js';
+import { type RerankDeps, rerankCandidates } from './rerank-candidates.js';
 import { candidateFeatures, queryTerms, scoreCandidates } from './score-candidates.js';
 import type { ScoreModel } from './score-model.js';
 import { StageTimer } from './stage-timer.js';
 
-export interface RetrieveDeps {
+export interface RetrieveDeps extends RerankDeps {
   readonly store: Store;
   readonly embedder: Embedder;
   readonly vectorIndex: VectorIndex;
   readonly lexicalIndex: LexicalIndex;
   readonly follower: IndexFollower;
-  readonly reranker?: Reranker | undefined;
-  /** On the reranker's own logits; 0 is an even chance for a cross-encoder trained with a logistic loss. */
-  readonly rerankThreshold?: number | undefined;
   readonly scoreModel: ScoreModel;
   readonly outcomes: OutcomeCounter;
   readonly clock: Clock;
@@ -47,7 +42,7 @@ export async function retrieve(
 ): Promise<Retrieval> {
   const valid = checkRequest(request);
   const timer = new StageTimer();
-  const embedding = await timer.run('embed', () => embedQuery(deps.embedder, valid.query, signal));
+  const embedding = await timer.run('embed', () => embedQuery(deps, valid.query, signal));
   const indexRevision = String(deps.follower.revision);
   const candidates = await findCandidates(deps, valid, embedding.vector, timer, signal);
   const notes = await timer.run('hydrate', () =>
@@ -58,12 +53,14 @@ export async function retrieve(
       deps.clock.now(),
     ),
   );
-  const scored = await timer.run('score', async () => {
+  const { terms, scored } = await timer.run('score', async () => {
     const terms = await queryTerms(deps.lexicalIndex, valid.namespace, valid.query);
-    return scoreCandidates(candidateFeatures(candidates, notes, terms), deps.scoreModel);
+    return { terms, scored: scoreCandidates(candidateFeatures(candidates, notes, terms), deps.scoreModel) };
   });
-  const reranked = await rerankCandidates(deps.reranker, valid, scored, timer, signal);
-  const { scale, threshold } = scaleAndThreshold(deps, valid, reranked);
+  const input = { request: valid, embedding, terms, candidates: scored };
+  const reranked = await rerankCandidates(deps, input, timer, signal);
+  const { scale, threshold: calibrated } = reranked.ran ?? deps.scoreModel;
+  const threshold = valid.threshold ?? calibrated;
   const selected = reranked.candidates.filter(({ score }) => score >= threshold).slice(0, valid.finalK);
   const uncalibrated = deps.scoreModel.uncalibrated;
   const retrieval: Retrieval = {
@@ -83,7 +80,7 @@ export async function retrieve(
     exhaustive: candidates.exhaustive,
     indexRevision,
     embeddingModel: deps.embedder.model.id,
-    rerankModel: reranked.ran ? deps.reranker?.modelId : undefined,
+    rerankModel: reranked.ran?.modelId,
     truncated: embedding.truncated,
     stages: timer.stages,
     createdAt: deps.clock.now(),
@@ -96,19 +93,16 @@ export async function retrieve(
   return retrieval;
 }
 
-async function embedQuery(embedder: Embedder, query: string, signal: AbortSignal | undefined) {
-  const [embedding] = await embedder.embed([query], { kind: 'query', priority: 'interactive', signal });
+async function embedQuery(deps: RetrieveDeps, query: string, signal: AbortSignal | undefined) {
+  const [embedding] = await deps.embedder.embed([query], {
+    kind: 'query',
+    priority: 'interactive',
+    // Also where risk is LOW, so that the cache holds one entry a query.
+    tokenVectors: deps.lateInteraction !== undefined,
+    signal,
+  });
   if (embedding === undefined) throw new TypeError('Expected one embedding for one query, received none');
   return embedding;
-}
-
-function scaleAndThreshold(
-  deps: RetrieveDeps,
-  request: ValidRequest,
-  reranked: RerankOutcome,
-): { scale: ScoreScale; threshold: number } {
-  if (reranked.ran) return { scale: 'logit', threshold: request.threshold ?? deps.rerankThreshold ?? 0 };
-  return { scale: deps.scoreModel.scale, threshold: request.threshold ?? deps.scoreModel.threshold };
 }
 
 /** The notes of an answer, for those who need no more. */

@@ -12,6 +12,13 @@ import {
 import type { ScoreModel } from './score-model.js';
 import { textTerms } from './text-terms.js';
 
+/**
+ * Notes that are imagined beside the namespace's own, one of them with the term: in a namespace of one note, its words would
+ * otherwise weigh a fifth of those that it lacks, and every good answer would look bad.
+ */
+const PRIOR_NOTES = 50;
+const PRIOR_NOTES_WITH_TERM = 1;
+
 /** Terms of the query with their idf in the namespace; without statistics every term weighs the same. */
 export async function queryTerms(
   lexicalIndex: LexicalIndex,
@@ -23,7 +30,10 @@ export async function queryTerms(
   const idf = new Map(
     terms.map((term) => [
       term,
-      inverseDocumentFrequency(statistics.notes, statistics.notesWithTerm.get(term) ?? 0),
+      inverseDocumentFrequency(
+        statistics.notes + PRIOR_NOTES,
+        (statistics.notesWithTerm.get(term) ?? 0) + PRIOR_NOTES_WITH_TERM,
+      ),
     ]),
   );
   return { terms, identifiers: extractIdentifiers(query), idf };

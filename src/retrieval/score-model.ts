@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Probability, ScoreScale } from '../domain/scores.js';
 import { probability } from '../domain/scores.js';
+import { lateInteractionSchema } from './late-interaction.js';
 import type { MatchFeatures } from './match-features.js';
 
 const weightsSchema = z.strictObject({
@@ -19,6 +20,8 @@ const fittedSchema = z.strictObject({
   threshold: z.number().min(0).max(1),
   /** Where the figures come from: data set digest, queries, date. */
   fittedOn: z.string(),
+  /** Judges the answer as a whole; none: the match score alone decides. */
+  lateInteraction: lateInteractionSchema.optional(),
 });
 
 export type ScoreWeights = z.infer<typeof weightsSchema>;

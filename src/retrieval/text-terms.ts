@@ -3,6 +3,39 @@ const WORD = /[\p{L}\p{M}\p{N}]+/gu;
 /** Scripts written without spaces: a run of them is one "word" to the pattern above, so it is cut into pairs. */
 const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u;
 
+export interface TermSpan {
+  readonly term: string;
+  /** UTF-16 offsets into the text. */
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Where each term of a text stands; the terms are those of `textTerms`, repeated as often as they occur. */
+export function termSpans(text: string): readonly TermSpan[] {
+  const spans: TermSpan[] = [];
+  for (const match of text.matchAll(WORD)) {
+    const [word] = match;
+    const start = match.index;
+    if (!UNSPACED.test(word)) {
+      spans.push({ term: word.normalize('NFKC').toLowerCase(), start, end: start + word.length });
+      continue;
+    }
+    let at = start;
+    const characters = [...word].map((character) => {
+      const from = at;
+      at += character.length;
+      return { character, from, to: at };
+    });
+    characters.forEach(({ character, from, to }, index) => {
+      const next = characters[index + 1];
+      const pair = next === undefined ? character : `${character}${next.character}`;
+      if (next !== undefined || characters.length === 1)
+        spans.push({ term: pair.normalize('NFKC').toLowerCase(), start: from, end: next?.to ?? to });
+    });
+  }
+  return spans;
+}
+
 /** Distinct lower-case terms of a text, in order of appearance: words of at least two characters, pairs of characters in unspaced scripts. */
 export function textTerms(text: string): readonly string[] {
   const terms = new Set<string>();

@@ -42,8 +42,9 @@ describe('an app over real parts', () => {
       'rerank',
       'receipt',
     ]);
-    expect(answer.stages.find(({ name }) => name === 'rerank')?.detail).toBe('not configured');
-    expect(answer.degraded).toEqual(['rerank: not configured']);
+    expect(answer.stages.find(({ name }) => name === 'rerank')?.detail).toBe('late-interaction');
+    expect(answer.rerankModel).toBe('late-interaction');
+    expect(answer.degraded).toEqual([]);
     expect(answer.exhaustive).toBe(true);
     const receipt = await real.app.useCases.retrieval.receipt('all', answer.id);
     expect(receipt?.notes.map(({ note }) => note.id)).toEqual(answer.notes.map(({ note }) => note.id));

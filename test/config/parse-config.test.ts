@@ -31,7 +31,7 @@ describe('parseConfig', () => {
       trustedOrigins: [],
       logLevel: 'warn',
     });
-    expect(config.reranker).toBeUndefined();
+    expect(config.reranker).toBe('late-interaction');
     expect(config.adminKey).toBeUndefined();
     expect(config.mongodbUri).toBeUndefined();
     expect(config.workers).toBeGreaterThanOrEqual(1);

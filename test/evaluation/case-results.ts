@@ -59,6 +59,7 @@ export function reportOf(cases: readonly CaseResult[], medianMs = 4): Evaluation
     ) as EvaluationReport['groups'],
     answerableAuc: 0.9,
     lengthAuc: 0.5,
+    injectedAt80: 0.2,
     unresolved: [],
     medianMs,
     p95Ms: medianMs * 2,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fitLogistic } from '../../src/evaluation/fit-logistic.js';
+import { fitLogistic, fitStandardised } from '../../src/evaluation/fit-logistic.js';
 
 /** Deterministic uniform numbers (mulberry32). */
 function random(seed: number): () => number {
@@ -21,6 +21,20 @@ describe('fitLogistic', () => {
     expect(bias).toBeCloseTo(0.5, 0.9);
     expect(Math.abs(first - 2)).toBeLessThan(0.15);
     expect(Math.abs(second + 3)).toBeLessThan(0.15);
+  });
+
+  it('gives weights for features of any unit', () => {
+    const next = random(8);
+    const rows = Array.from({ length: 5_000 }, () => [next() * 1_000 + 500, next() * 0.01]);
+    const labels = rows.map(([a = 0, b = 0]) =>
+      Number(next() < 1 / (1 + Math.exp(-(0.004 * (a - 1_000) + 300 * (b - 0.005))))),
+    );
+    const [, first = 0, second = 0] = fitStandardised(rows, labels, { l2: 1 });
+    expect(first).toBeGreaterThan(0.003);
+    expect(first).toBeLessThan(0.005);
+    expect(second).toBeGreaterThan(230);
+    expect(second).toBeLessThan(370);
+    expect(fitStandardised([[1], [1]], [0, 1], { l2: 1 }).every(Number.isFinite)).toBe(true);
   });
 
   it('stays finite where the classes are separable', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { areaUnderCurve, computeMetrics } from '../../src/evaluation/metrics.js';
+import { areaUnderCurve, computeMetrics, injectedAtRecall } from '../../src/evaluation/metrics.js';
 
 describe('computeMetrics', () => {
   it('counts by hand', () => {
@@ -47,5 +47,13 @@ describe('areaUnderCurve', () => {
     expect(areaUnderCurve([1, 1], [1])).toBe(0.5);
     expect(areaUnderCurve([], [1])).toBe(0.5);
     expect(areaUnderCurve([1, 3], [2])).toBe(0.5);
+  });
+});
+
+describe('injectedAtRecall', () => {
+  it('counts what passes the threshold that the recall needs', () => {
+    expect(injectedAtRecall([5, 4, 3, 2, 1], [4.5, 2, 0.5, 0], 0.8)).toBe(0.5);
+    expect(injectedAtRecall([5, 4, 3, 2, 1], [0.5, 0.9], 1)).toBe(0);
+    expect(injectedAtRecall([], [1], 0.8)).toBe(0);
   });
 });

@@ -15,11 +15,17 @@ export interface EmbedWorkerData {
 
 /** To the worker; buffers are transferred. One text a message, one message at a time. */
 export type EmbedRequest =
-  | { readonly type: 'embed'; readonly ids: Int32Array<ArrayBuffer> }
+  | { readonly type: 'embed'; readonly ids: Int32Array<ArrayBuffer>; readonly tokenRows: boolean }
   | { readonly type: 'close' };
 
-/** From the worker; `vector` is `[dimensions]` float32 and transferred. */
+/** One text's vector `[dimensions]` and, where asked for, its tokens' unit-length vectors `[tokens, dimensions]`; float32. */
+export interface EmbedOutput {
+  readonly vector: Float32Array<ArrayBuffer>;
+  readonly rows?: Float32Array<ArrayBuffer> | undefined;
+}
+
+/** From the worker; buffers are transferred. */
 export type EmbedReply =
-  | { readonly type: 'ready'; readonly vector: Float32Array<ArrayBuffer> }
-  | { readonly type: 'vector'; readonly vector: Float32Array<ArrayBuffer> }
+  | ({ readonly type: 'ready' } & EmbedOutput)
+  | ({ readonly type: 'vector' } & EmbedOutput)
   | { readonly type: 'failed'; readonly message: string };

@@ -11,12 +11,23 @@ export interface Waiter {
 /** One text on its way to a vector, shared by every call that asked for the same text meanwhile. */
 export class EmbedTask {
   readonly text: string;
+  readonly tokenVectors: boolean;
   lane: Lane;
   readonly #waiters = new Set<Waiter>();
 
-  constructor(text: string, lane: Lane) {
+  constructor(text: string, tokenVectors: boolean, lane: Lane) {
     this.text = text;
+    this.tokenVectors = tokenVectors;
     this.lane = lane;
+  }
+
+  /** Equal keys are one task. */
+  get key(): string {
+    return EmbedTask.keyOf(this.text, this.tokenVectors);
+  }
+
+  static keyOf(text: string, tokenVectors: boolean): string {
+    return `${tokenVectors ? 't' : 'v'}${text}`;
   }
 
   get wanted(): boolean {
@@ -33,7 +44,7 @@ export class EmbedTask {
 
   /** Every waiter gets a vector of its own. */
   resolve(embedding: Embedding): void {
-    for (const waiter of this.#waiters) waiter.resolve({ ...embedding, vector: embedding.vector.slice() });
+    for (const waiter of this.#waiters) waiter.resolve(copyOf(embedding));
     this.#waiters.clear();
   }
 
@@ -41,6 +52,13 @@ export class EmbedTask {
     for (const waiter of this.#waiters) waiter.reject(error);
     this.#waiters.clear();
   }
+}
+
+function copyOf(embedding: Embedding): Embedding {
+  const { tokenVectors } = embedding;
+  const copy = { ...embedding, vector: embedding.vector.slice() };
+  if (tokenVectors === undefined) return copy;
+  return { ...copy, tokenVectors: { rows: tokenVectors.rows.slice(), spans: tokenVectors.spans.slice() } };
 }
 
 /**

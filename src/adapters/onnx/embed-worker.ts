@@ -1,8 +1,8 @@
 /** Entry of an embedding worker thread: owns one inference session and runs one text at a time. */
 import { parentPort, workerData } from 'node:worker_threads';
 import type { InferenceSession, Tensor } from 'onnxruntime-node';
-import { normaliseInPlace, poolTokens } from '../../models/pooling.js';
-import type { EmbedReply, EmbedRequest, EmbedWorkerData } from './embed-protocol.js';
+import { normaliseInPlace, normaliseRows, poolTokens } from '../../models/pooling.js';
+import type { EmbedOutput, EmbedReply, EmbedRequest, EmbedWorkerData } from './embed-protocol.js';
 import { NativeGate } from './native-gate.js';
 
 /** Only errors: a model's own warnings would go to stderr past the log. */
@@ -27,7 +27,8 @@ async function embed(
   session: InferenceSession,
   ids: Int32Array,
   options: EmbedWorkerData,
-): Promise<Float32Array<ArrayBuffer>> {
+  tokenRows: boolean,
+): Promise<EmbedOutput> {
   const shape = [1, ids.length];
   const feeds: Record<string, Tensor> = {};
   for (const name of session.inputNames)
@@ -42,9 +43,11 @@ async function embed(
       `Expected ${ids.length * dimensions} numbers for last_hidden_state, received ${hidden.data.length}`,
     );
   const vector = poolTokens(hidden.data, ids.length, dimensions, pooling);
+  // A copy: the runtime owns the output's memory.
+  const rows = tokenRows ? normaliseRows(new Float32Array(hidden.data), dimensions) : undefined;
   for (const output of Object.values(outputs)) output.dispose();
   if (normalise) normaliseInPlace(vector);
-  return vector;
+  return { vector, rows };
 }
 
 function inputValues(name: string, ids: Int32Array): BigInt64Array {
@@ -59,8 +62,13 @@ async function main(port: NonNullable<typeof parentPort>, options: EmbedWorkerDa
   // Loading the library is native work too, hence no static import.
   const runtime = await gate.run(() => import('onnxruntime-node'));
   const session = await gate.run(() => openSession(runtime, options));
-  const reply = (message: EmbedReply, vector?: Float32Array<ArrayBuffer>) =>
-    port.postMessage(message, vector === undefined ? [] : [vector.buffer]);
+  const reply = (message: EmbedReply) =>
+    port.postMessage(
+      message,
+      message.type === 'failed'
+        ? []
+        : [message.vector.buffer, ...(message.rows ? [message.rows.buffer] : [])],
+    );
   const handle = async (request: EmbedRequest) => {
     if (request.type === 'close') {
       await gate.run(() => session.release());
@@ -68,14 +76,16 @@ async function main(port: NonNullable<typeof parentPort>, options: EmbedWorkerDa
       return;
     }
     try {
-      const vector = await gate.run(() => embed(runtime, session, request.ids, options));
-      reply({ type: 'vector', vector }, vector);
+      const { ids, tokenRows } = request;
+      reply({ type: 'vector', ...(await gate.run(() => embed(runtime, session, ids, options, tokenRows))) });
     } catch (error) {
       reply({ type: 'failed', message: error instanceof Error ? error.message : String(error) });
     }
   };
-  const vector = await gate.run(() => embed(runtime, session, options.canaryIds, options));
-  reply({ type: 'ready', vector }, vector);
+  reply({
+    type: 'ready',
+    ...(await gate.run(() => embed(runtime, session, options.canaryIds, options, false))),
+  });
   // In turn, so that `close` waits for the text that runs.
   let last = Promise.resolve();
   port.on('message', (request: EmbedRequest) => {

@@ -42,13 +42,14 @@ export class HubTokenizer implements TextTokenizer {
     }
   }
 
-  async encode(text: string): Promise<EncodedText> {
+  async encode(text: string, options: { readonly spans?: boolean } = {}): Promise<EncodedText> {
+    const wantSpans = options.spans === true;
     try {
       for (let head = this.maxTokens * HEAD_CHARS_PER_TOKEN; head < text.length; head *= HEAD_GROWTH) {
         const encoding = await this.#tokens(text.slice(0, head));
-        if (this.#holdsAllThatIsRead(encoding)) return this.#finish(encoding);
+        if (this.#holdsAllThatIsRead(encoding)) return this.#finish(encoding, text, wantSpans);
       }
-      return this.#finish(await this.#tokens(text));
+      return this.#finish(await this.#tokens(text), text, wantSpans);
     } catch (cause) {
       throw new ErrataError('MODEL_UNAVAILABLE', 'Expected token ids from the tokenizer, received an error', {
         cause,
@@ -67,10 +68,25 @@ export class HubTokenizer implements TextTokenizer {
   }
 
   /** What the library does for truncation: room for the special tokens first. */
-  #finish(encoding: Encoding): EncodedText {
+  #finish(encoding: Encoding, text: string, wantSpans: boolean): EncodedText {
     const truncated = encoding.getLength() > this.#room;
     // The direction must be said: the library's default here drops the beginning.
     if (truncated) encoding.truncate(this.#room, 0, 'right');
-    return { ids: Int32Array.from(this.#tokenizer.postProcess(encoding, null, true).getIds()), truncated };
+    const whole = this.#tokenizer.postProcess(encoding, null, true);
+    const ids = Int32Array.from(whole.getIds());
+    return wantSpans ? { ids, truncated, spans: toUtf16(whole.getOffsets(), text) } : { ids, truncated };
   }
+}
+
+/** The library counts code points; beyond the basic plane one is two UTF-16 units. */
+function toUtf16(offsets: readonly (readonly number[])[], text: string): Int32Array<ArrayBuffer> {
+  const flat = Int32Array.from(offsets.flat());
+  if (!/[\ud800-\udfff]/.test(text)) return flat;
+  const starts: number[] = [];
+  let at = 0;
+  for (const character of text) {
+    starts.push(at);
+    at += character.length;
+  }
+  return flat.map((offset) => starts[offset] ?? at);
 }

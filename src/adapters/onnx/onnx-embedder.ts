@@ -61,8 +61,10 @@ export class OnnxEmbedder implements Embedder {
     if (texts.length === 0) return [];
     const prefix = this.#parts.entry.prefixes[options.kind];
     const lane = options.priority ?? (options.kind === 'query' ? 'interactive' : 'bulk');
+    const tokenVectors = options.tokenVectors === true;
     const prefixed = texts.map((text) => prefix + text);
-    const fresh = new Set(prefixed.filter((text) => !this.#inFlight.has(text)));
+    const keys = prefixed.map((text) => EmbedTask.keyOf(text, tokenVectors));
+    const fresh = new Set(keys.filter((key) => !this.#inFlight.has(key)));
     this.#lanes.checkRoom(lane, fresh.size);
 
     const joined: { task: EmbedTask; waiter: Waiter }[] = [];
@@ -70,7 +72,7 @@ export class OnnxEmbedder implements Embedder {
       (text) =>
         new Promise<Embedding>((resolve, reject) => {
           const waiter = { resolve, reject };
-          const task = this.#taskOf(text, lane);
+          const task = this.#taskOf(text, tokenVectors, lane);
           task.join(waiter);
           joined.push({ task, waiter });
         }),
@@ -79,7 +81,8 @@ export class OnnxEmbedder implements Embedder {
     this.pump();
     const stop = watchAbort(options.signal);
     try {
-      return await Promise.race([Promise.all(answers), stop.aborted]);
+      const embeddings = await Promise.race([Promise.all(answers), stop.aborted]);
+      return embeddings.map((embedding) => withoutPrefix(embedding, prefix.length));
     } finally {
       stop.dispose();
       // After success there is nothing left to leave; after a failure the rest of the call's texts are not wanted.
@@ -132,14 +135,14 @@ export class OnnxEmbedder implements Embedder {
     await this.#pool?.close();
   }
 
-  #taskOf(text: string, lane: Lane): EmbedTask {
-    const known = this.#inFlight.get(text);
+  #taskOf(text: string, tokenVectors: boolean, lane: Lane): EmbedTask {
+    const known = this.#inFlight.get(EmbedTask.keyOf(text, tokenVectors));
     if (known !== undefined) {
       if (lane === 'interactive') this.#hurry(known);
       return known;
     }
-    const task = new EmbedTask(text, lane);
-    this.#inFlight.set(text, task);
+    const task = new EmbedTask(text, tokenVectors, lane);
+    this.#inFlight.set(task.key, task);
     this.#lanes.add(task);
     return task;
   }
@@ -152,20 +155,20 @@ export class OnnxEmbedder implements Embedder {
 
   #leave(task: EmbedTask, waiter: Waiter): void {
     task.leave(waiter);
-    if (task.wanted || this.#inFlight.get(task.text) !== task) return;
+    if (task.wanted || this.#inFlight.get(task.key) !== task) return;
     // Still queued: drop it. Further on, it is dropped before it runs, or its vector is thrown away.
     if (this.#lanes.remove(task)) this.#forget(task);
   }
 
   #forget(task: EmbedTask): void {
     this.#lanes.release(task);
-    if (this.#inFlight.get(task.text) === task) this.#inFlight.delete(task.text);
+    if (this.#inFlight.get(task.key) === task) this.#inFlight.delete(task.key);
   }
 
   async #tokenize(task: EmbedTask): Promise<void> {
     try {
-      const encoded = await this.#parts.tokenizer.encode(task.text);
-      if (this.#inFlight.get(task.text) !== task) return;
+      const encoded = await this.#parts.tokenizer.encode(task.text, { spans: task.tokenVectors });
+      if (this.#inFlight.get(task.key) !== task) return;
       this.#ready[task.lane].push({ task, encoded });
       this.pump();
     } catch (error) {
@@ -180,17 +183,29 @@ export class OnnxEmbedder implements Embedder {
     const { dimensions } = this.model;
     try {
       // The pool takes the idle worker before its first await, so the loop in pump() sees one less.
-      const vector = (await this.#pool?.run(encoded.ids)) ?? new Float32Array();
+      if (this.#pool === undefined)
+        throw new ErrataError('INTERNAL', 'Expected an attached worker pool, received none');
+      const { vector, rows } = await this.#pool.run(encoded.ids, task.tokenVectors);
       checkUnitVector(vector, dimensions);
       this.#embedded += 1;
       if (encoded.truncated) this.#truncated += 1;
       this.#forget(task);
-      task.resolve({ vector, tokens, truncated: encoded.truncated });
+      const { truncated, spans } = encoded;
+      const tokenVectors = rows === undefined || spans === undefined ? undefined : { rows, spans };
+      task.resolve({ vector, tokens, truncated, tokenVectors });
     } catch (error) {
       this.#forget(task);
       task.reject(error);
     }
   }
+}
+
+/** Spans count from the start of the caller's text; tokens of the prefix become special ones. */
+function withoutPrefix(embedding: Embedding, prefixLength: number): Embedding {
+  const { tokenVectors } = embedding;
+  if (tokenVectors === undefined || prefixLength === 0) return embedding;
+  const spans = tokenVectors.spans.map((offset) => Math.max(0, offset - prefixLength));
+  return { ...embedding, tokenVectors: { ...tokenVectors, spans } };
 }
 
 const closed = () => new ErrataError('CLOSED', 'Expected an open embedder, received a closed one');

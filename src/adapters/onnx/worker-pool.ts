@@ -1,5 +1,5 @@
 import { ErrataError } from '../../domain/errors.js';
-import type { EmbedWorkerData } from './embed-protocol.js';
+import type { EmbedOutput, EmbedWorkerData } from './embed-protocol.js';
 import { WorkerThread } from './worker-thread.js';
 
 export interface WorkerPoolOptions {
@@ -61,12 +61,12 @@ export class WorkerPool {
   }
 
   /** Runs a text on an idle worker; only to be called while there is one. Errors: `MODEL_UNAVAILABLE`. */
-  async run(ids: Int32Array<ArrayBuffer>): Promise<Float32Array> {
+  async run(ids: Int32Array<ArrayBuffer>, tokenRows: boolean): Promise<EmbedOutput> {
     const thread = this.#idle.pop();
     if (thread === undefined)
       throw new ErrataError('INTERNAL', 'Expected an idle embedding worker, received none');
     try {
-      return await thread.run(ids);
+      return await thread.run(ids, tokenRows);
     } finally {
       if (this.#threads.has(thread)) {
         this.#idle.push(thread);

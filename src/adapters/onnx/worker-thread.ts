@@ -2,14 +2,14 @@ import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { ErrataError } from '../../domain/errors.js';
-import type { EmbedReply, EmbedRequest, EmbedWorkerData } from './embed-protocol.js';
+import type { EmbedOutput, EmbedReply, EmbedRequest, EmbedWorkerData } from './embed-protocol.js';
 import { NativeGate, stopAtExit } from './native-gate.js';
 
 /** A thread that does not end by itself after `close` is stopped; the longest run takes about 30 ms. */
 const CLOSE_TIMEOUT_MS = 5_000;
 
 interface Pending {
-  readonly resolve: (vector: Float32Array) => void;
+  readonly resolve: (output: EmbedOutput) => void;
   readonly reject: (error: ErrataError) => void;
 }
 
@@ -69,14 +69,14 @@ export class WorkerThread {
   }
 
   /** Resolves with the canary's vector when the session is loaded. */
-  ready(): Promise<Float32Array> {
-    return this.#answer();
+  async ready(): Promise<Float32Array> {
+    return (await this.#answer()).vector;
   }
 
   /** `ids` is transferred. Errors: `MODEL_UNAVAILABLE` when the runtime fails or the thread ends. */
-  run(ids: Int32Array<ArrayBuffer>): Promise<Float32Array> {
+  run(ids: Int32Array<ArrayBuffer>, tokenRows: boolean): Promise<EmbedOutput> {
     const answer = this.#answer();
-    const request: EmbedRequest = { type: 'embed', ids };
+    const request: EmbedRequest = { type: 'embed', ids, tokenRows };
     this.#worker.postMessage(request, [ids.buffer]);
     return answer;
   }
@@ -91,7 +91,7 @@ export class WorkerThread {
     clearTimeout(timer);
   }
 
-  #answer(): Promise<Float32Array> {
+  #answer(): Promise<EmbedOutput> {
     if (this.#gone !== undefined) return Promise.reject(this.#gone);
     if (this.#pending !== undefined)
       return Promise.reject(
@@ -113,6 +113,6 @@ export class WorkerThread {
           `Expected a vector from the runtime, received: ${reply.message}`,
         ),
       );
-    else pending.resolve(reply.vector);
+    else pending.resolve(reply);
   }
 }

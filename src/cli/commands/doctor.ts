@@ -54,7 +54,9 @@ async function doctor(session: Session): Promise<void> {
     await checkToolchain(addon.state === 'ok'),
     await checkDataFolder(config),
     await checkModel(deps.models, config, config.embedder),
-    ...(config.reranker === undefined ? [] : [await checkModel(deps.models, config, config.reranker)]),
+    ...(config.reranker === undefined || config.reranker === 'late-interaction'
+      ? []
+      : [await checkModel(deps.models, config, config.reranker)]),
     ...(await openedChecks(session)),
   ];
   const failed = results.filter(({ state }) => state === 'fail').length;

@@ -35,8 +35,8 @@ export function provenance(report: EvaluationReport): string {
   return `Threshold ${report.threshold} on ${report.scoreScale}; model ${report.embeddingModel}${reranker}; golden set ${report.goldenDigest}; median ${report.medianMs.toFixed(1)} ms, p95 ${report.p95Ms.toFixed(1)} ms a query.`;
 }
 
-export function aucSentence({ answerableAuc, lengthAuc }: EvaluationReport): string {
-  return `Answerable against unanswerable, AUC of the best score: ${answerableAuc.toFixed(3)} (length alone: ${lengthAuc.toFixed(3)}).`;
+export function aucSentence({ answerableAuc, lengthAuc, injectedAt80 }: EvaluationReport): string {
+  return `Answerable against unanswerable, AUC of the best score: ${answerableAuc.toFixed(3)} (length alone: ${lengthAuc.toFixed(3)}); wrongly answered where 80% of the answerable ones are answered: ${injectedAt80.toFixed(3)}.`;
 }
 
 /** With a sign and the minus that type-setters use. */

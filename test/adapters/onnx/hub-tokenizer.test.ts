@@ -70,6 +70,18 @@ describe.skipIf(model.missing !== undefined)('HubTokenizer with all-MiniLM-L6-v2
     expect([...lone.ids]).toEqual([...(await tokenizer.encode('a\ufffdb')).ids]);
   });
 
+  it('says where each token stands, in UTF-16 units', async () => {
+    const tokenizer = await HubTokenizer.open(tokenizerFile, miniLm.maxTokens);
+    const text = 'Üben 😀 netty-codec: 漢字';
+    const { spans, ids } = await tokenizer.encode(text, { spans: true });
+    expect(spans).toHaveLength(2 * ids.length);
+    const words = Array.from(ids, (_, token) => text.slice(spans![2 * token], spans![2 * token + 1]));
+    expect(words[0]).toBe('');
+    expect(words.at(-1)).toBe('');
+    expect(words.join('')).toBe(text.replaceAll(' ', ''));
+    expect((await tokenizer.encode(text)).spans).toBeUndefined();
+  });
+
   it('refuses a file that is no tokenizer', async () => {
     await expect(HubTokenizer.open(join(model.directory, 'errata-model.json'), 256)).rejects.toMatchObject({
       code: 'MODEL_UNAVAILABLE',

@@ -63,6 +63,27 @@ describe.skipIf(model.missing !== undefined)('OnnxEmbedder with all-MiniLM-L6-v2
     }
   });
 
+  it('gives unit token vectors with their places, and the same text vector with and without them', async () => {
+    const embedder = await openEmbedder();
+    const text = 'hello wonderful world';
+    const [[plain], [whole], [again]] = await Promise.all([
+      embedder.embed([text], { kind: 'query' }),
+      embedder.embed([text], { kind: 'query', tokenVectors: true }),
+      embedder.embed([text], { kind: 'query', tokenVectors: true }),
+    ]);
+    expect(plain!.tokenVectors).toBeUndefined();
+    expect(bits(whole!.vector)).toBe(bits(plain!.vector));
+    const { rows, spans } = whole!.tokenVectors!;
+    expect([...spans]).toEqual([0, 0, 0, 5, 6, 15, 16, 21, 0, 0]);
+    expect(rows).toHaveLength(5 * 384);
+    for (let token = 0; token < 5; token += 1) {
+      const row = rows.subarray(token * 384, (token + 1) * 384);
+      expect(dot(row, row)).toBeCloseTo(1, 5);
+    }
+    expect(again!.tokenVectors!.rows).toEqual(rows);
+    expect(again!.tokenVectors!.rows.buffer).not.toBe(rows.buffer);
+  });
+
   it('puts related sentences closer than unrelated ones', async () => {
     const embedder = await openEmbedder();
     const [netty, related, unrelated] = await embedder.embed(
