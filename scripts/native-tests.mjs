@@ -12,6 +12,7 @@ import { buildTests, checkTools } from './build-addon.mjs';
 
 const option = { type: 'boolean', default: false };
 const { values } = parseArgs({ options: { tsan: option, quick: option, werror: option } });
+const ISAS = ['scalar', 'avx2', 'avx512', 'avx512vnni', 'neon', 'neondot'];
 const totals = { passed: 0, failed: 0, skipped: 0 };
 
 function count(output) {
@@ -41,7 +42,7 @@ function runTests(file, label, env) {
 
 /** The instruction sets that the tests' own list of kernels holds, asked of the binary by forcing each. */
 function availableIsas(file) {
-  return ['scalar', 'avx2', 'avx512', 'neon'].filter((isa) => {
+  return ISAS.filter((isa) => {
     const probe = spawnSync(file, ['no test has this name'], { env: { ...process.env, ERRATA_ISA: isa } });
     return probe.status === 0;
   });
@@ -51,11 +52,11 @@ async function main() {
   await checkTools();
   const plain = await buildTests('native-tests', '', values.werror);
   const isas = availableIsas(plain);
-  for (const isa of ['scalar', 'avx2', 'avx512', 'neon']) {
+  for (const isa of ISAS) {
     if (isas.includes(isa)) runTests(plain, `native, ${isa}`, { ERRATA_ISA: isa });
     else console.log(`\n== native, ${isa}: skipped, this machine or build lacks it`);
   }
-  totals.skipped += 4 - isas.length;
+  totals.skipped += ISAS.length - isas.length;
   if (!values.quick) {
     const strict = { UBSAN_OPTIONS: 'print_stacktrace=1', ASAN_OPTIONS: 'detect_leaks=1' };
     const file = await buildTests('native-asan', 'address,undefined', values.werror);

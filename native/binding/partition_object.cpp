@@ -31,6 +31,8 @@ Napi::Value to_object(Napi::Env env, const Answer& answer) {
   object.Set("kinds", kinds);
   object.Set("plan", Napi::String::New(env, answer.plan));
   object.Set("exhaustive", Napi::Boolean::New(env, answer.exhaustive));
+  object.Set("compared", Napi::Number::New(env, static_cast<double>(answer.compared)));
+  object.Set("rescored", Napi::Number::New(env, static_cast<double>(answer.rescored)));
   return object;
 }
 
@@ -49,6 +51,18 @@ struct SearchTask {
   Status operator()() {
     query.vector = vector.data();
     return partition->search(query, answer);
+  }
+};
+
+struct BatchTask {
+  std::shared_ptr<Partition> partition;
+  std::vector<float> vectors;
+  Query query;
+  std::vector<Answer> answers;
+
+  Status operator()() {
+    return partition->search_batch(vectors.data(), vectors.size() / partition->options().dimensions, query,
+                                   answers);
   }
 };
 
@@ -103,6 +117,7 @@ Napi::Function PartitionObject::define(Napi::Env env) {
       env, "Partition",
       {InstanceMethod<&PartitionObject::put>("put"), InstanceMethod<&PartitionObject::remove>("remove"),
        InstanceMethod<&PartitionObject::search>("search"),
+       InstanceMethod<&PartitionObject::search_batch>("searchBatch"),
        InstanceMethod<&PartitionObject::scores_of>("scoresOf"),
        InstanceMethod<&PartitionObject::compact>("compact"),
        InstanceMethod<&PartitionObject::settle>("settle"), InstanceMethod<&PartitionObject::stats>("stats"),
@@ -127,6 +142,8 @@ PartitionObject::PartitionObject(const Napi::CallbackInfo& info) : Napi::ObjectW
   options.ef_search = read_integer(given.Get("efSearch"), "efSearch", 1, 65'536, 64);
   options.graph_threshold =
       read_integer(given.Get("graphThreshold"), "graphThreshold", 1, kLargestCount, 50'000);
+  const Napi::Value codes = given.Get("codes");
+  if (!codes.IsUndefined()) options.codes = codes.ToBoolean().Value();
   partition_ = std::make_shared<Partition>(options, active_kernels());
 }
 
@@ -187,6 +204,25 @@ Napi::Value PartitionObject::search(const Napi::CallbackInfo& info) {
                       [](Napi::Env out, const SearchTask& done) { return to_object(out, done.answer); });
 }
 
+Napi::Value PartitionObject::search_batch(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
+  BatchTask task;
+  task.partition = opened(env);
+  task.vectors = copy_floats(info[0], "vectors", any_length);
+  if (task.vectors.size() % task.partition->options().dimensions != 0) {
+    throw to_error(env, Status::fail(Code::kInvalidVector, "Expected whole rows of dimensions for vectors"));
+  }
+  task.query.k = read_integer(info[1], "k", 1, kLargestCount, 0);
+  if (!info[2].IsUndefined()) task.query.tags = copy_uint32(info[2], "tags");
+  return run_off_loop(env, std::move(task), [](Napi::Env out, const BatchTask& done) {
+    auto list = Napi::Array::New(out, done.answers.size());
+    for (std::size_t i = 0; i < done.answers.size(); ++i) {
+      list.Set(static_cast<std::uint32_t>(i), to_object(out, done.answers[i]));
+    }
+    return list;
+  });
+}
+
 Napi::Value PartitionObject::scores_of(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
   ScoresTask task;
@@ -220,6 +256,7 @@ Napi::Value PartitionObject::stats(const Napi::CallbackInfo& info) {
   set("rows", stats.rows);
   set("tombstones", stats.tombstones);
   set("rowBytes", stats.row_bytes);
+  set("codeBytes", stats.code_bytes);
   set("graphBytes", stats.graph_bytes);
   set("filterBytes", stats.filter_bytes);
   set("bookkeepingBytes", stats.bookkeeping_bytes);

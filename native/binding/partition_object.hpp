@@ -20,6 +20,7 @@ class PartitionObject : public Napi::ObjectWrap<PartitionObject> {
   Napi::Value put(const Napi::CallbackInfo& info);
   Napi::Value remove(const Napi::CallbackInfo& info);
   Napi::Value search(const Napi::CallbackInfo& info);
+  Napi::Value search_batch(const Napi::CallbackInfo& info);
   Napi::Value scores_of(const Napi::CallbackInfo& info);
   Napi::Value compact(const Napi::CallbackInfo& info);
   Napi::Value settle(const Napi::CallbackInfo& info);

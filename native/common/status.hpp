@@ -7,7 +7,18 @@ namespace errata {
 
 /// Why a call was refused. The names are those of `src/domain/errors.ts`, save OUT_OF_MEMORY, which the
 /// adapter reports as INDEX_UNAVAILABLE.
-enum class Code { kOk, kInvalidVector, kInvalidInput, kInvalidConfig, kClosed, kOutOfMemory };
+enum class Code {
+  kOk,
+  kInvalidVector,
+  kInvalidInput,
+  kInvalidConfig,
+  kClosed,
+  kOutOfMemory,
+  kAborted,
+  kDeadline,
+  kQueueFull,
+  kCorrupt
+};
 
 inline const char* code_name(Code code) {
   switch (code) {
@@ -23,6 +34,14 @@ inline const char* code_name(Code code) {
       return "CLOSED";
     case Code::kOutOfMemory:
       return "OUT_OF_MEMORY";
+    case Code::kAborted:
+      return "ABORTED";
+    case Code::kDeadline:
+      return "TIMED_OUT";
+    case Code::kQueueFull:
+      return "QUEUE_FULL";
+    case Code::kCorrupt:
+      return "CORRUPT_RECORD";
   }
   return "INTERNAL";
 }

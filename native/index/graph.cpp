@@ -2,94 +2,99 @@
 
 #include <algorithm>
 #include <condition_variable>
-#include <limits>
 #include <mutex>
-#include <new>
 #include <usearch/index.hpp>
+
+#include "index/arena.hpp"
 
 namespace errata {
 namespace {
 
 namespace us = unum::usearch;
 
-/// USearch checks allocations for null; `std::allocator` would throw through its noexcept functions instead.
-template <typename Element>
-struct NothrowAllocator {
-  using value_type = Element;
-  template <typename Other>
-  struct rebind {
-    using other = NothrowAllocator<Other>;
-  };
-  NothrowAllocator() = default;
-  template <typename Other>
-  NothrowAllocator(const NothrowAllocator<Other>&) {}
+using Hnsw = us::index_gt<float, std::uint32_t, std::uint32_t, NothrowAllocator<char>, ArenaAllocator>;
 
-  Element* allocate(std::size_t count) {
-    if (count > std::numeric_limits<std::size_t>::max() / sizeof(Element)) return nullptr;
-    return static_cast<Element*>(
-        ::operator new(count * sizeof(Element), std::align_val_t(alignof(Element)), std::nothrow));
-  }
-  void deallocate(Element* data, std::size_t) noexcept {
-    ::operator delete(data, std::align_val_t(alignof(Element)));
-  }
-  template <typename Other>
-  bool operator==(const NothrowAllocator<Other>&) const {
-    return true;
-  }
-  template <typename Other>
-  bool operator!=(const NothrowAllocator<Other>&) const {
-    return false;
-  }
+/// A row or a query, as the metric takes it.
+struct Point {
+  const float* vector = nullptr;
+  const CodeQuery* coded = nullptr;
 };
-
-using Hnsw = us::index_gt<float, std::uint64_t, std::uint32_t, NothrowAllocator<char>>;
 
 /// USearch asks for query to node, and node to node; nodes come as iterators or references with a slot.
 struct Metric {
   const RowStore* rows;
+  const CodeStore* codes;
   const simd::Kernels* kernels;
 
   template <typename Member>
-  float operator()(const float* query, const Member& member) const {
-    return 1.0f - kernels->dot_f32(query, rows->row(static_cast<Slot>(get_slot(member))), rows->dimensions());
+  float operator()(const Point& point, const Member& member) const {
+    const Slot slot = static_cast<Slot>(get_slot(member));
+    if (codes == nullptr) return 1.0f - kernels->dot_f32(point.vector, rows->row(slot), rows->dimensions());
+    const CodeQuery& query = *point.coded;
+    const std::int32_t dot =
+        kernels->dot_i8(codes->row(slot), query.codes.data(), query.sum, codes->stride());
+    return 1.0f - static_cast<float>(dot) * (codes->meta(slot).scale * query.scale);
   }
   template <typename First, typename Second>
   float operator()(const First& first, const Second& second) const {
-    return (*this)(rows->row(static_cast<Slot>(get_slot(first))), second);
+    const Slot a = static_cast<Slot>(get_slot(first)), b = static_cast<Slot>(get_slot(second));
+    if (codes == nullptr) return 1.0f - kernels->dot_f32(rows->row(a), rows->row(b), rows->dimensions());
+    const CodeMeta &from = codes->meta(a), &to = codes->meta(b);
+    const std::int32_t dot = kernels->dot_codes(codes->row(a), from.sum, codes->row(b), codes->stride());
+    return 1.0f - static_cast<float>(dot) * (to.scale * from.scale);
   }
 };
 
-/// A neighbour's row is fetched while the one before it is compared.
+/// Past its budget every distance is nearer than any true one: `ef` of them fill USearch's list of results,
+/// and with the nearest candidates in hand it stops.
+constexpr float kGaveUp = -1e6f;
+constexpr std::size_t kStopDistances = 256;
+
+struct CountingMetric {
+  Metric metric;
+  GraphSearch* search;
+
+  template <typename First, typename Second>
+  float operator()(const First& first, const Second& second) const {
+    const std::size_t count = ++search->distances;
+    if (count > search->budget) search->gave_up = true;
+    if (search->stop != nullptr && count % kStopDistances == 0 && search->stop->stopped())
+      search->gave_up = true;
+    return search->gave_up ? kGaveUp : metric(first, second);
+  }
+};
+
+/// A neighbour's row is fetched while the ones before it are compared.
 struct Prefetch {
   const RowStore* rows;
+  const CodeStore* codes;
 
   template <typename Iterator>
   void operator()(Iterator begin, Iterator end) const {
-#if defined(__GNUC__) || defined(__clang__)
-    // The first lines of each row; the hardware streams the rest. Four measured best at 384 dimensions.
+    // Of float32 rows the first four lines (best at 384 dimensions; the hardware streams the rest), of codes
+    // all.
     for (; begin != end; ++begin) {
-      const float* row = rows->row(static_cast<Slot>(get_slot(begin)));
-      for (std::size_t line = 0; line < 4 && line * 16 < rows->stride(); ++line) {
-        __builtin_prefetch(row + line * 16);
+      const Slot slot = static_cast<Slot>(get_slot(begin));
+      if (codes == nullptr) {
+        prefetch(rows->row(slot), std::min<std::size_t>(256, rows->stride() * sizeof(float)));
+      } else {
+        prefetch(codes->row(slot), codes->stride());
+        prefetch(&codes->meta(slot), 1);
       }
     }
-#else
-    (void)begin;
-    (void)end;
-#endif
   }
 };
 
 struct AllowSlot {
-  const Bitmap* allowed;
+  const GraphSearch* search;
 
   template <typename Member>
   bool operator()(const Member& member) const {
-    return allowed->test(member.slot);
+    return search->gave_up || search->allowed->test(member.slot);
   }
 };
 
-// Searches at once in one graph; more wait. libuv runs four workers unless told otherwise.
+// Searches at once in one graph; more wait.
 constexpr std::size_t kContexts = 16;
 
 Status out_of_memory() {
@@ -100,25 +105,35 @@ Status out_of_memory() {
 
 struct Graph::Impl {
   const RowStore& rows;
+  const CodeStore* codes;
   Metric metric;
   Prefetch prefetch;
   GraphOptions options;
+  std::shared_ptr<Arena> arena;
   Hnsw hnsw;
+  CodeQuery builders[kBuilders];
 
   // USearch keeps its search buffers by thread number: a search borrows a number.
   mutable std::mutex mutex;
   mutable std::condition_variable returned;
   mutable std::vector<std::size_t> free_contexts;
 
-  Impl(const RowStore& store, const simd::Kernels& kernels, GraphOptions wanted)
-      : rows(store),
-        metric{&store, &kernels},
-        prefetch{&store},
+  Impl(const RowStore& row_store, const CodeStore* code_store, const simd::Kernels& kernels,
+       GraphOptions wanted, ArenaAllocator tape)
+      : rows(row_store),
+        codes(code_store),
+        metric{&row_store, code_store, &kernels},
+        prefetch{&row_store, code_store},
         options(wanted),
-        hnsw(us::index_config_t(wanted.connectivity, wanted.connectivity * 2)) {
+        arena(tape.arena),
+        hnsw(us::index_config_t(wanted.connectivity, wanted.connectivity * 2), {}, tape) {
     for (std::size_t i = kContexts; i > 0; --i) free_contexts.push_back(i - 1);
   }
 
+  Point point(Slot slot, std::size_t builder) {
+    if (codes != nullptr) codes->load_query(slot, builders[builder]);
+    return {rows.row(slot), &builders[builder]};
+  }
   std::size_t borrow() const {
     std::unique_lock<std::mutex> guard(mutex);
     returned.wait(guard, [this] { return !free_contexts.empty(); });
@@ -135,8 +150,8 @@ struct Graph::Impl {
   }
 };
 
-Graph::Graph(const RowStore& rows, const simd::Kernels& kernels, GraphOptions options)
-    : impl_(std::make_unique<Impl>(rows, kernels, options)) {}
+Graph::Graph(const RowStore& rows, const CodeStore* codes, const simd::Kernels& kernels, GraphOptions options)
+    : impl_(std::make_unique<Impl>(rows, codes, kernels, options, ArenaAllocator{})) {}
 
 Graph::~Graph() = default;
 
@@ -144,21 +159,32 @@ std::size_t Graph::size() const {
   return impl_->hnsw.size();
 }
 
-std::size_t Graph::memory_bytes() const {
-  return impl_->hnsw.memory_usage(0);
+std::size_t Graph::capacity() const {
+  return impl_->hnsw.capacity();
 }
 
-Status Graph::add_next() {
+std::size_t Graph::memory_bytes() const {
+  return impl_->hnsw.tape_allocator().arena->memory_bytes() + capacity() * sizeof(void*);
+}
+
+Status Graph::reserve(std::size_t nodes) {
   Hnsw& hnsw = impl_->hnsw;
-  const std::size_t slot = hnsw.size();
-  if (slot >= hnsw.capacity()) {
-    const std::size_t members = std::max<std::size_t>(1024, hnsw.capacity() * 2);
-    if (!hnsw.try_reserve(us::index_limits_t(members, kContexts))) return out_of_memory();
-  }
+  if (nodes <= hnsw.capacity()) return {};
+  // Grown by a quarter: doubling costs 8 bytes for each node that never comes, and moves them all the same.
+  const std::size_t members = std::max<std::size_t>({1024, nodes, hnsw.capacity() / 4 * 5});
+  return hnsw.try_reserve(us::index_limits_t(members, kContexts)) ? Status{} : out_of_memory();
+}
+
+Status Graph::add(std::size_t builder) {
   us::index_update_config_t config;
   config.expansion = impl_->options.ef_construction;
-  const float* row = impl_->rows.row(static_cast<Slot>(slot));
-  auto result = hnsw.add(slot, row, impl_->metric, config, us::dummy_callback_t{}, impl_->prefetch);
+  config.thread = builder;
+  // USearch gives out the slot itself; the row is looked up once it is known, before the first comparison.
+  Point point;
+  const auto on_slot = [this, builder, &point](const auto& member) {
+    point = impl_->point(static_cast<Slot>(member.slot), builder);
+  };
+  auto result = impl_->hnsw.add(0, point, impl_->metric, config, on_slot, impl_->prefetch);
   if (!result) {
     result.error.release();
     return out_of_memory();
@@ -169,8 +195,8 @@ Status Graph::add_next() {
 Status Graph::update(Slot slot) {
   us::index_update_config_t config;
   config.expansion = impl_->options.ef_construction;
-  const float* row = impl_->rows.row(slot);
-  auto result = impl_->hnsw.update(impl_->hnsw.iterator_at(slot), slot, row, impl_->metric, config,
+  const Point point = impl_->point(slot, 0);
+  auto result = impl_->hnsw.update(impl_->hnsw.iterator_at(slot), 0, point, impl_->metric, config,
                                    us::dummy_callback_t{}, impl_->prefetch);
   if (!result) {
     result.error.release();
@@ -179,24 +205,29 @@ Status Graph::update(Slot slot) {
   return {};
 }
 
-Status Graph::search(const float* query, std::size_t wanted, std::size_t ef, const Bitmap* allowed,
-                     std::vector<Slot>& found) const {
-  found.clear();
-  if (size() == 0 || wanted == 0) return {};
+Status Graph::search(GraphSearch& search) const {
+  search.found.clear();
+  search.distances = 0;
+  search.gave_up = false;
+  if (size() == 0 || search.wanted == 0) return {};
   us::index_search_config_t config;
-  config.expansion = ef;
+  config.expansion = search.ef;
   config.thread = impl_->borrow();
+  const Point point{search.vector, search.coded};
+  const CountingMetric metric{impl_->metric, &search};
   // An ordinary filter costs a test a node; none at all takes USearch's shorter path.
   auto result =
-      allowed == nullptr
-          ? impl_->hnsw.search(query, wanted, impl_->metric, config, us::dummy_predicate_t{}, impl_->prefetch)
-          : impl_->hnsw.search(query, wanted, impl_->metric, config, AllowSlot{allowed}, impl_->prefetch);
+      search.allowed == nullptr
+          ? impl_->hnsw.search(point, search.wanted, metric, config, us::dummy_predicate_t{}, impl_->prefetch)
+          : impl_->hnsw.search(point, search.wanted, metric, config, AllowSlot{&search}, impl_->prefetch);
   const bool failed = !result;
   if (failed) {
     result.error.release();
-  } else {
-    found.reserve(result.count);
-    for (std::size_t i = 0; i < result.count; ++i) found.push_back(static_cast<Slot>(result[i].member.slot));
+  } else if (!search.gave_up) {
+    search.found.reserve(result.count);
+    for (std::size_t i = 0; i < result.count; ++i) {
+      search.found.push_back({1.0f - result[i].distance, static_cast<Slot>(result[i].member.slot)});
+    }
   }
   impl_->give_back(config.thread);
   return failed ? out_of_memory() : Status{};

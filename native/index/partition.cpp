@@ -1,5 +1,6 @@
 #include "index/partition.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <limits>
@@ -21,7 +22,9 @@ constexpr std::size_t kCompactMoves = 1024;  // about 0.3 ms of copying at 384 d
 }  // namespace
 
 Partition::Partition(PartitionOptions options, const simd::Kernels& kernels)
-    : options_(options), kernels_(kernels), rows_(options.dimensions) {}
+    : options_(options), kernels_(kernels), rows_(options.dimensions) {
+  if (options.codes) codes_ = std::make_unique<CodeStore>(options.dimensions);
+}
 
 Partition::~Partition() {
   close();
@@ -79,7 +82,8 @@ Status Partition::put_one(const PutBatch& batch, std::size_t index) {
 
   // Memory first: nothing of the key may be touched before it is sure that the key can be written whole.
   const std::size_t missing = end - begin > free_.size() ? end - begin - free_.size() : 0;
-  if (info_.size() + missing >= kNoSlot || !rows_.reserve(info_.size() + missing)) {
+  const std::size_t slots = info_.size() + missing;
+  if (slots >= kNoSlot || !rows_.blocks().reserve(slots) || (codes_ && !codes_->blocks().reserve(slots))) {
     return Status::fail(Code::kOutOfMemory, "Expected memory for another row, received none");
   }
 
@@ -137,10 +141,12 @@ Status Partition::write_row(Slot slot, Key key, Order order, std::uint8_t kind, 
   if (linked && std::memcmp(row, vector, bytes) == 0) return {};
   std::memcpy(row, vector, bytes);
   std::memset(row + options_.dimensions, 0, (rows_.stride() - options_.dimensions) * sizeof(float));
+  if (codes_) code_error_ = std::max(code_error_, codes_->encode(slot, row, kernels_));
   if (building_.load() && slot < built_.load()) dirty_.push_back(slot);
   if (!graph_) return {};
   if (linked) ++churn_;
-  Status status = linked ? graph_->update(slot) : graph_->add_next();
+  Status status = linked ? graph_->update(slot) : graph_->reserve(graph_->size() + 1);
+  if (!linked && status.ok()) status = graph_->add(0);
   // A graph that misses a row would answer wrongly for ever; a scan is only slower.
   if (!status.ok()) graph_.reset();
   return {};
@@ -210,6 +216,7 @@ std::size_t Partition::compact_slice(std::size_t moves) {
     entry.slots[info_[from].kind] = to;
     info_[to] = info_[from];
     std::memcpy(rows_.row(to), rows_.row(from), rows_.stride() * sizeof(float));
+    if (codes_) (void)codes_->encode(to, rows_.row(to), kernels_);
     live_.set(to);
     live_.clear(from);
     if (primary_.test(from)) primary_.set(to);
@@ -218,7 +225,8 @@ std::size_t Partition::compact_slice(std::size_t moves) {
   }
   const std::size_t before = info_.size();
   info_.resize(high);
-  rows_.truncate(high);
+  rows_.blocks().truncate(high);
+  if (codes_) codes_->blocks().truncate(high);
   live_.resize_words((high + 63) / 64);
   primary_.resize_words((high + 63) / 64);
   free_.clear();
@@ -234,7 +242,8 @@ PartitionStats Partition::stats() const {
   stats.keys = keys_.size();
   stats.rows = live_rows_;
   stats.tombstones = free_.size();
-  stats.row_bytes = rows_.memory_bytes();
+  stats.row_bytes = rows_.blocks().memory_bytes();
+  stats.code_bytes = codes_ ? codes_->blocks().memory_bytes() : 0;
   stats.graph_bytes = graph_ ? graph_->memory_bytes() : 0;
   stats.filter_bytes = live_.memory_bytes() + primary_.memory_bytes();
   for (const auto& [tag, slots] : tags_) stats.filter_bytes += slots.memory_bytes();

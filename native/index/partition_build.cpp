@@ -41,7 +41,7 @@ void Partition::maintain() {
 }
 
 void Partition::build() {
-  auto graph = std::make_unique<Graph>(rows_, kernels_, options_.graph);
+  auto graph = std::make_unique<Graph>(rows_, codes_.get(), kernels_, options_.graph);
   bool ready = false;
   while (!stop_builder_.load()) {
     if (!ready) {
@@ -66,7 +66,8 @@ void Partition::build() {
 bool Partition::build_step(Graph& graph, bool& ready) {
   Status status;
   if (graph.size() < info_.size()) {
-    status = graph.add_next();
+    status = graph.reserve(graph.size() + 1);
+    if (status.ok()) status = graph.add(0);
     built_.store(graph.size());
   } else if (!dirty_.empty()) {
     // Only writers, which the lock keeps out, and this thread touch the list.

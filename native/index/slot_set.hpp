@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "common/bitmap.hpp"
-#include "index/row_store.hpp"
+#include "index/block_store.hpp"
 
 namespace errata {
 

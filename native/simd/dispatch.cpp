@@ -2,6 +2,11 @@
 
 #include <cmath>
 
+#if defined(__aarch64__) && defined(__linux__)
+#include <asm/hwcap.h>
+#include <sys/auxv.h>
+#endif
+
 namespace errata::simd {
 namespace {
 
@@ -12,7 +17,22 @@ bool has_avx2() {
   return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
 }
 bool has_avx512() {
-  return has_avx2() && __builtin_cpu_supports("avx512f");
+  return has_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw");
+}
+bool has_avx512_vnni() {
+  return has_avx512() && __builtin_cpu_supports("avx512vnni");
+}
+#endif
+
+#if defined(ERRATA_ARM64)
+bool has_neon_dot() {
+#if defined(__APPLE__)
+  return true;  // every arm64 Mac
+#elif defined(__linux__)
+  return (getauxval(AT_HWCAP) & HWCAP_ASIMDDP) != 0;
+#else
+  return false;
+#endif
 }
 #endif
 
@@ -22,10 +42,12 @@ std::vector<const Kernels*> available() {
   std::vector<const Kernels*> found;
 #if defined(ERRATA_X86) && (defined(__GNUC__) || defined(__clang__))
   __builtin_cpu_init();
+  if (has_avx512_vnni()) found.push_back(&kAvx512Vnni);
   if (has_avx512()) found.push_back(&kAvx512);
   if (has_avx2()) found.push_back(&kAvx2);
 #endif
 #if defined(ERRATA_ARM64)
+  if (has_neon_dot()) found.push_back(&kNeonDot);
   found.push_back(&kNeon);  // part of the ARMv8 base
 #endif
   found.push_back(&kScalar);
@@ -55,16 +77,6 @@ bool normalize_f32(const Kernels& kernels, float* x, size_t n) {
   if (!std::isfinite(squares)) return false;
   kernels.divide_f32(x, n, std::sqrt(squares) + 1e-12);
   return true;
-}
-
-double dot_f64(const float* a, const float* b, size_t n) {
-  double sums[8] = {};
-  size_t i = 0;
-  for (; i + 8 <= n; i += 8) {
-    for (size_t lane = 0; lane < 8; ++lane) sums[lane] += double(a[i + lane]) * double(b[i + lane]);
-  }
-  for (size_t lane = 0; i < n; ++i, ++lane) sums[lane] += double(a[i]) * double(b[i]);
-  return ((sums[0] + sums[4]) + (sums[2] + sums[6])) + ((sums[1] + sums[5]) + (sums[3] + sums[7]));
 }
 
 }  // namespace errata::simd

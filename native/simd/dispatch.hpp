@@ -19,9 +19,4 @@ Status choose(const char* forced, const Kernels** chosen);
 /// element is not finite.
 bool normalize_f32(const Kernels& kernels, float* x, size_t n);
 
-/// Dot product with float64 accumulators in a fixed order of eight chains. Products of two float32 are exact
-/// in float64, so fused or not, vectorised or not, every machine gives the same bits: answers are scored with
-/// this.
-double dot_f64(const float* a, const float* b, size_t n);
-
 }  // namespace errata::simd

@@ -164,8 +164,9 @@ export const CONFIG_FIELDS: readonly ConfigField[] = [
     placeholder: 'name',
     default: 'the best one',
     fallback: undefined,
-    description: 'force the instruction set of the index: scalar, avx2, avx512, neon (read by the addon)',
-    expected: 'one of scalar, avx2, avx512, neon',
-    schema: z.enum(['scalar', 'avx2', 'avx512', 'neon']),
+    description:
+      'force the instruction set of the index: scalar, avx2, avx512, avx512vnni, neon, neondot (read by the addon)',
+    expected: 'one of scalar, avx2, avx512, avx512vnni, neon, neondot',
+    schema: z.enum(['scalar', 'avx2', 'avx512', 'avx512vnni', 'neon', 'neondot']),
   },
 ];

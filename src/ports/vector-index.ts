@@ -58,7 +58,7 @@ export interface VectorIndexStats {
   readonly vectors: number;
   readonly tombstones: number;
   readonly memoryBytes: number;
-  /** Instruction set chosen at load: `avx512`, `avx2`, `neon`, `scalar`. */
+  /** Instruction set chosen at load: `avx512vnni`, `avx512`, `avx2`, `neondot`, `neon`, `scalar`. */
   readonly isa: string;
 }
 

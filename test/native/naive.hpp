@@ -27,7 +27,7 @@ struct NaivePartition {
       if (!std::all_of(tags.begin(), tags.end(), has)) continue;
       Hit best{key, -2, 0};
       for (const auto& [kind, row] : entry.rows) {
-        const float score = std::clamp(float(simd::dot_f64(query, row.data(), dimensions)), -1.0f, 1.0f);
+        const float score = std::clamp(float(kernels().dot_f64(query, row.data(), dimensions)), -1.0f, 1.0f);
         if (score > best.score) best = {key, score, kind};
       }
       hits.push_back(best);

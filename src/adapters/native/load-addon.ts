@@ -24,6 +24,10 @@ export interface NativeAnswer {
   readonly kinds: Uint8Array;
   readonly plan: string;
   readonly exhaustive: boolean;
+  /** First-pass comparisons. */
+  readonly compared: number;
+  /** Rows whose exact score was taken. */
+  readonly rescored: number;
 }
 
 export interface NativePartitionStats {
@@ -31,6 +35,7 @@ export interface NativePartitionStats {
   readonly rows: number;
   readonly tombstones: number;
   readonly rowBytes: number;
+  readonly codeBytes: number;
   readonly graphBytes: number;
   readonly filterBytes: number;
   readonly bookkeepingBytes: number;
@@ -44,6 +49,8 @@ export interface NativePartitionOptions {
   readonly efConstruction: number;
   readonly efSearch: number;
   readonly graphThreshold: number;
+  /** Whether rows are also held as codes of one byte an element: first passes read a quarter. Default true. */
+  readonly codes?: boolean | undefined;
 }
 
 /**
@@ -61,6 +68,8 @@ export interface NativePartition {
     efSearch: number | undefined,
     tags: Uint32Array | undefined,
   ): NativeAnswer | Promise<NativeAnswer>;
+  /** `[n, dimensions]` queries in one pass over the rows; exact. */
+  searchBatch(vectors: Float32Array, k: number, tags: Uint32Array | undefined): Promise<NativeAnswer[]>;
   /** Score of each key's best row; NaN where it is not held. */
   scoresOf(vector: Float32Array, keys: Float64Array): Promise<Float64Array>;
   /** Number of slots that were freed. */

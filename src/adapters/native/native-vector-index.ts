@@ -115,7 +115,8 @@ export class NativeVectorIndex implements VectorIndex {
       partitions += 1;
       vectors += stats.rows;
       tombstones += stats.tombstones;
-      memoryBytes += stats.rowBytes + stats.graphBytes + stats.filterBytes + stats.bookkeepingBytes;
+      memoryBytes +=
+        stats.rowBytes + stats.codeBytes + stats.graphBytes + stats.filterBytes + stats.bookkeepingBytes;
     }
     const notes = this.#directory.count();
     return { partitions, notes, vectors, tombstones, memoryBytes, isa: this.#addon.isa() };

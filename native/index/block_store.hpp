@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace errata {
+
+using Slot = std::uint32_t;
+
+/// Slots of a chunk: one bitmap word, so that a scan walks word by word.
+constexpr std::size_t kChunkSlots = 64;
+
+/// Asks for `bytes` of memory ahead of their use.
+inline void prefetch(const void* data, std::size_t bytes) {
+#if defined(__GNUC__) || defined(__clang__)
+  for (std::size_t i = 0; i < bytes; i += 64) __builtin_prefetch(static_cast<const char*>(data) + i);
+#else
+  (void)data;
+  (void)bytes;
+#endif
+}
+
+/// Chunks of equal size in blocks that never move, so that a graph build may read while the store grows.
+/// Blocks are on huge pages where the kernel gives them (advice only: without them it is slower, not wrong).
+/// Not thread-safe by itself: growing needs the partition's writer lock.
+class BlockStore {
+ public:
+  /// `chunk_bytes` must be a multiple of 64.
+  explicit BlockStore(std::size_t chunk_bytes) : chunk_bytes_(chunk_bytes) {}
+  ~BlockStore() { truncate(0); }
+  BlockStore(const BlockStore&) = delete;
+  BlockStore& operator=(const BlockStore&) = delete;
+
+  std::size_t chunks() const { return chunks_.size(); }
+  std::size_t chunk_bytes() const { return chunk_bytes_; }
+  std::size_t memory_bytes() const { return memory_bytes_; }
+
+  /// Makes room for at least `slots` slots. False when memory runs out; what was there stays usable.
+  bool reserve(std::size_t slots);
+  /// Frees the blocks that lie wholly at or past `slots`.
+  void truncate(std::size_t slots);
+  /// Takes `chunks` chunks that lie in foreign memory (a mapped snapshot) which `owner` keeps alive; only
+  /// into an empty store.
+  void adopt(std::byte* data, std::size_t chunks, std::shared_ptr<void> owner);
+
+  const std::byte* chunk(std::size_t index) const { return chunks_[index]; }
+  std::byte* chunk(std::size_t index) { return chunks_[index]; }
+
+ private:
+  struct Block {
+    std::byte* data;
+    std::size_t chunks;
+    std::shared_ptr<void> owner;  // null: ours
+  };
+
+  std::size_t chunk_bytes_;
+  std::size_t memory_bytes_ = 0;
+  std::vector<Block> blocks_;
+  std::vector<std::byte*> chunks_;
+};
+
+}  // namespace errata
