@@ -312,7 +312,7 @@ describe('NativeVectorIndex', () => {
     expect(() => loadAddon('/nowhere/errata_native.node')).toThrowError(
       expect.objectContaining({
         code: 'TOOL_MISSING',
-        message: expect.stringContaining('node scripts/build-addon.mjs'),
+        message: expect.stringContaining('npm run build:addon'),
       }),
     );
     const directory = await mkdtemp(path.join(tmpdir(), 'errata-'));
