@@ -19,6 +19,8 @@ export interface NoteSource {
   readonly url?: string | undefined;
   /** The original record's name in its system, such as a ticket or a file and line. */
   readonly record?: string | undefined;
+  /** Id of the import that brought it: the same for the same file, whenever it is imported. */
+  readonly run?: string | undefined;
   readonly at?: Instant | undefined;
 }
 

@@ -136,7 +136,7 @@ function checkSource(value: unknown): NoteSource {
       details: { field: 'source' },
     });
   }
-  const text = (field: 'author' | 'tool' | 'url' | 'record'): string | undefined =>
+  const text = (field: 'author' | 'tool' | 'url' | 'record' | 'run'): string | undefined =>
     optional(value[field], (given) =>
       cleanLine(checkText(given, `source.${field}`, LIMITS.sourceFieldLength)),
     );
@@ -146,6 +146,7 @@ function checkSource(value: unknown): NoteSource {
     tool: text('tool'),
     url: text('url'),
     record: text('record'),
+    run: text('run'),
     at: optional(value.at, (given) => parseInstant(given, 'source.at')),
   };
   return Object.fromEntries(

@@ -2,6 +2,7 @@ import 'reflect-metadata';
 import type { GraphQLSchema } from 'graphql';
 import { buildSchemaSync, type PubSub } from 'type-graphql';
 import { AuditResolver } from './audit/audit.resolver.js';
+import { InfluenceResolver } from './influence/influence.resolver.js';
 import { JobResolver } from './job/job.resolver.js';
 import { KeyResolver } from './key/key.resolver.js';
 import { NoteResolver } from './note/note.resolver.js';
@@ -39,6 +40,7 @@ export function buildGraphqlSchema(): GraphQLSchema {
       SubmissionResolver,
       RetrievalResolver,
       AuditResolver,
+      InfluenceResolver,
       JobResolver,
       StatsResolver,
       KeyResolver,

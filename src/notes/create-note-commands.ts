@@ -1,6 +1,7 @@
 import { ErrataError } from '../domain/errors.js';
 import { silentLogger } from '../ports/logger.js';
 import type { NoteCommands, SubmitResult } from '../ports/use-cases.js';
+import { deprecateBySource } from './deprecate-by-source.js';
 import { deprecateNotes, restoreNotes } from './deprecate-restore.js';
 import { createNoteEmbedder } from './embed-notes.js';
 import { eraseNote } from './erase-note.js';
@@ -69,6 +70,7 @@ export function createNoteCommands(deps: NoteCommandDeps): NoteCommands {
     deprecate: (caller, namespace, ids, reason) =>
       deprecateNotes(context, { caller, namespace, ids, reason }),
     restore: (caller, namespace, ids, reason) => restoreNotes(context, { caller, namespace, ids, reason }),
+    deprecateBySource: (caller, request) => deprecateBySource(context, caller, request),
     recordOutcome: (caller, receiptId, noteId, verdict, comment) =>
       recordOutcome(context, { caller, receiptId, noteId, verdict, comment }),
     erase: (caller, namespace, id, reason) => eraseNote(context, caller, namespace, id, reason),

@@ -6,6 +6,7 @@ import type { Store } from '../ports/note-store.js';
 import type { NoteQueries } from '../ports/use-cases.js';
 import type { VectorIndex } from '../ports/vector-index.js';
 import { noteNotFound } from './change-note.js';
+import { findInfluence } from './find-influence.js';
 
 export interface NoteQueryDeps {
   readonly store: Store;
@@ -24,6 +25,10 @@ export function createNoteQueries(deps: NoteQueryDeps): NoteQueries {
       return store.notes.list(scope, filter, order, page);
     },
     count: (scope, filter) => store.notes.count(scope, filter),
+    influence: async (request, first) => {
+      checkLimit(first);
+      return findInfluence(store, request, first);
+    },
     similar: (namespace, id, first) => similarNotes(deps, namespace, id, first),
     audit: async (scope, filter, page) => {
       checkLimit(page.limit);

@@ -8,6 +8,7 @@ import type {
   Impact,
   Instant,
   NoteId,
+  NoteSource,
   NoteStatus,
   NoteVectors,
   OutcomeCounts,
@@ -17,12 +18,16 @@ import type { Receipt } from '../domain/retrieval.js';
 /** Namespaces that a list may touch: one, several (a key's grants), or every one. */
 export type NamespaceScope = readonly string[] | 'all';
 
+export type SourceFilter = Partial<Pick<NoteSource, 'kind' | 'author' | 'tool' | 'url' | 'record' | 'run'>>;
+
 export interface NoteFilter {
   readonly taskTypes?: readonly string[] | undefined;
   readonly statuses?: readonly NoteStatus[] | undefined;
   readonly impact?: Impact | undefined;
   /** Author of any of the note's sources. */
   readonly author?: string | undefined;
+  /** One of the note's sources has all of these. Not indexed: it reads every note of the scope. */
+  readonly source?: SourceFilter | undefined;
   /** Case-insensitive substring of wrongAnswer, correction or lesson. */
   readonly text?: string | undefined;
   readonly attributes?: Attributes | undefined;

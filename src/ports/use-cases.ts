@@ -18,6 +18,7 @@ import type {
   NoteOrder,
   Page,
   PageRequest,
+  SourceFilter,
   StatusCounts,
 } from './note-store.js';
 
@@ -91,6 +92,19 @@ export interface NoteCommands {
     ids: readonly NoteId[],
     reason: string,
   ): Promise<readonly FeedbackNote[]>;
+  /**
+   * Every note that is not deprecated yet and has such a source, of a namespace, as one. With `dryRun` nothing changes.
+   * Errors: `INVALID_INPUT` for a selection that names no source and no author.
+   */
+  deprecateBySource(
+    caller: Caller,
+    request: {
+      readonly namespace: string;
+      readonly source: SourceFilter;
+      readonly reason: string;
+      readonly dryRun: boolean;
+    },
+  ): Promise<DeprecationReport>;
   recordOutcome(
     caller: Caller,
     receiptId: string,
@@ -100,6 +114,48 @@ export interface NoteCommands {
   ): Promise<boolean>;
   /** For law and leaked secrets: texts, vectors and receipts' mention go, a tombstone with the reason stays. */
   erase(caller: Caller, namespace: string, id: NoteId, reason: string): Promise<FeedbackNote>;
+}
+
+export interface DeprecationReport {
+  readonly dryRun: boolean;
+  /** Notes that the selection names and that are, or were, not deprecated. */
+  readonly matched: number;
+  readonly deprecated: number;
+  /** Of the matched notes, oldest first; at most 1,000. */
+  readonly noteIds: readonly NoteId[];
+  /** Answers that held one of the notes, as far as their receipts are kept. */
+  readonly answers: number;
+}
+
+/** Which answers notes had a part in: the notes themselves, or those with such a source. */
+export interface InfluenceRequest {
+  readonly namespace: string;
+  readonly noteIds?: readonly NoteId[] | undefined;
+  readonly source?: SourceFilter | undefined;
+  readonly from?: Instant | undefined;
+  /** Exclusive. */
+  readonly to?: Instant | undefined;
+}
+
+export interface InfluencedAnswer {
+  readonly receiptId: string;
+  readonly at: Instant;
+  readonly caller: string;
+  /** The chosen notes that the answer held. */
+  readonly noteIds: readonly NoteId[];
+}
+
+export interface Influence {
+  readonly notes: number;
+  readonly answers: number;
+  /** Answers a caller, most first. */
+  readonly callers: readonly { readonly caller: string; readonly answers: number }[];
+  readonly firstAt?: Instant | undefined;
+  readonly lastAt?: Instant | undefined;
+  /** Newest first, at most as many as asked for. */
+  readonly newest: readonly InfluencedAnswer[];
+  /** Whether more answers or notes exist than were counted. */
+  readonly truncated: boolean;
 }
 
 export interface NoteQueries {
@@ -112,6 +168,7 @@ export interface NoteQueries {
     page: PageRequest,
   ): Promise<Page<FeedbackNote>>;
   count(scope: NamespaceScope, filter: NoteFilter): Promise<number>;
+  influence(request: InfluenceRequest, first: number): Promise<Influence>;
   similar(namespace: string, id: NoteId, first: number): Promise<readonly ScoredNote[]>;
   audit(
     scope: NamespaceScope,

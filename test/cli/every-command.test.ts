@@ -14,6 +14,8 @@ const COMMANDS: readonly (readonly [string, readonly string[], string])[] = [
   ['review', ['review', 'x', '--decision', 'approve'], 'lesson'],
   ['deprecate', ['deprecate', 'x', '--reason', 'old'], 'DEPRECATED'],
   ['restore', ['restore', 'x', '--reason', 'new'], 'ACTIVE'],
+  ['deprecate-source', ['deprecate-source', '--author', 'kim', '--reason', 'left'], '"matched": 3'],
+  ['notes influence', ['notes', 'influence', 'x'], 'receipt-7'],
   ['models list', ['models', 'list'], 'all-MiniLM-L6-v2'],
   ['models pull', ['models', 'pull'], 'directory'],
   ['models verify', ['models', 'verify'], '"files": 3'],

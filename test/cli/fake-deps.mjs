@@ -79,6 +79,13 @@ export function fakeDeps(answers = {}) {
       review: record('review', fakeNote()),
       deprecate: record('deprecate', [fakeNote(1, { status: 'DEPRECATED' })]),
       restore: record('restore', [fakeNote()]),
+      deprecateBySource: record('deprecateBySource', {
+        dryRun: true,
+        matched: 3,
+        deprecated: 0,
+        noteIds: [],
+        answers: 12,
+      }),
     },
     notes: {
       get: record('get', fakeNote()),
@@ -89,6 +96,13 @@ export function fakeDeps(answers = {}) {
         hasPrevious: false,
       }),
       count: record('count', 41),
+      influence: record('influence', {
+        notes: 1,
+        answers: 2,
+        callers: [{ caller: 'ci', answers: 2 }],
+        newest: [{ receiptId: 'receipt-7', at: '2026-01-02T03:04:05.000Z', caller: 'ci', noteIds: ['x'] }],
+        truncated: false,
+      }),
       similar: record('similar', [{ note: fakeNote(2), score: 0.87 }]),
       audit: record('audit', {
         items: [

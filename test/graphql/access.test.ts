@@ -40,6 +40,7 @@ function literal(type: GraphQLInputType): string {
     const required = Object.values(type.getFields()).filter((field) => field.type instanceof GraphQLNonNull);
     return `{${required.map((field) => `${field.name}: ${literal(field.type)}`).join(', ')}}`;
   }
+  if (type.name === 'Boolean') return 'true';
   return type.name === 'Int' || type.name === 'Float' ? '1' : '"x"';
 }
 

@@ -15,12 +15,14 @@ export function scopeFilter(scope: NamespaceScope): { namespace?: string | { $in
 }
 
 export function noteFilter(scope: NamespaceScope, filter: NoteFilter): Filter<NoteDocument> {
-  const { taskTypes, statuses, impact, author, text, attributes, createdFrom, createdTo } = filter;
+  const { taskTypes, statuses, impact, author, source, text, attributes, createdFrom, createdTo } = filter;
   const conditions: Filter<NoteDocument>[] = [scopeFilter(scope)];
   if (taskTypes !== undefined) conditions.push({ taskType: { $in: [...taskTypes] } });
   if (statuses !== undefined) conditions.push({ status: { $in: [...statuses] } });
   if (impact !== undefined) conditions.push({ impact });
   if (author !== undefined) conditions.push({ 'sources.author': author });
+  const wanted = Object.entries(source ?? {}).filter(([, value]) => value !== undefined);
+  if (wanted.length > 0) conditions.push({ sources: { $elemMatch: Object.fromEntries(wanted) } });
   for (const [key, value] of Object.entries(attributes ?? {})) {
     conditions.push({ attributes: attributePair(key, value) });
   }

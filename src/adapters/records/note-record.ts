@@ -97,6 +97,7 @@ function source(value: unknown): NoteSource {
     ...optionalText('tool', held.tool),
     ...optionalText('url', held.url),
     ...optionalText('record', held.record),
+    ...optionalText('run', held.run),
     ...optionalText('at', held.at),
   };
 }

@@ -26,7 +26,7 @@ function filterConditions(filter: NoteFilter): Condition {
     conditions.push(condition);
     parameters[name] = value;
   };
-  const { taskTypes, statuses, impact, author, text, attributes, createdFrom, createdTo } = filter;
+  const { taskTypes, statuses, impact, author, source, text, attributes, createdFrom, createdTo } = filter;
   if (taskTypes !== undefined)
     add('n.task_type IN (SELECT value FROM json_each(@taskTypes))', 'taskTypes', JSON.stringify(taskTypes));
   if (statuses !== undefined)
@@ -35,6 +35,12 @@ function filterConditions(filter: NoteFilter): Condition {
   if (createdFrom !== undefined) add('n.created_at >= @createdFrom', 'createdFrom', createdFrom);
   if (createdTo !== undefined) add('n.created_at < @createdTo', 'createdTo', createdTo);
   if (author !== undefined) add(facetCondition('author', `''`, '@author'), 'author', author);
+  const wanted = Object.entries(source ?? {}).filter(([, value]) => value !== undefined);
+  for (const [field, value] of wanted) parameters[`source_${field}`] = value;
+  if (wanted.length > 0) {
+    const fields = wanted.map(([field]) => `json_extract(s.value, '$.${field}') = @source_${field}`);
+    conditions.push(`EXISTS (SELECT 1 FROM json_each(n.rest, '$.sources') s WHERE ${fields.join(' AND ')})`);
+  }
   for (const [i, [key, value]] of Object.entries(attributes ?? {}).entries()) {
     add(facetCondition('attribute', `@key${i}`, `@value${i}`), `key${i}`, key);
     parameters[`value${i}`] = value;

@@ -113,6 +113,29 @@ function oneNote(command: Command, limitHelp?: string, limit = 20): Command {
   return command;
 }
 
+interface InfluenceOptions {
+  readonly namespace: string;
+  readonly author?: string;
+  readonly run?: string;
+  readonly limit: number;
+}
+
+async function influence(
+  session: Session,
+  args: readonly string[],
+  options: InfluenceOptions,
+): Promise<void> {
+  const { notes } = (await session.open('store')).useCases;
+  const { namespace, author, run, limit } = options;
+  const source = { author, run };
+  const found = await notes.influence({ namespace, noteIds: args, source }, limit);
+  await session.answer(found, () => [
+    `${found.answers} answers held one of ${found.notes} notes${found.truncated ? ', and more' : ''}`,
+    ...found.callers.map(({ caller, answers }) => `  ${answers} to ${printable(caller)}`),
+    ...found.newest.map(({ receiptId, at }) => `${at.slice(0, 16).replace('T', ' ')}  ${receiptId}`),
+  ]);
+}
+
 export function addNotes(program: Command, context: CliContext): void {
   const notes = program.command('notes').description('look at notes');
   const listCommand = addFilterOptions(notes.command('list').description('notes, page by page'))
@@ -131,4 +154,13 @@ export function addNotes(program: Command, context: CliContext): void {
     context,
     history,
   );
+  const influenceCommand = notes
+    .command('influence')
+    .description('which answers notes had a part in, from the receipts')
+    .argument('[ids...]', 'whole ids; or choose by source')
+    .option('-n, --namespace <name>', 'namespace', 'default')
+    .option('--author <name>', 'notes with a source by this author')
+    .option('--run <id>', 'notes that this import brought')
+    .option('--limit <n>', 'answers to list', wholeNumber(1, LIMITS.pageSize), 10);
+  defineCommand(influenceCommand, context, influence);
 }

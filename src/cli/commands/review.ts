@@ -57,6 +57,37 @@ function flip(action: 'deprecate' | 'restore') {
   };
 }
 
+interface SourceOptions {
+  readonly namespace: string;
+  readonly reason: string;
+  readonly author?: string;
+  readonly tool?: string;
+  readonly record?: string;
+  readonly run?: string;
+  readonly yes?: boolean;
+}
+
+async function deprecateBySource(
+  session: Session,
+  _args: readonly string[],
+  { namespace, reason, author, tool, record, run, yes }: SourceOptions,
+): Promise<void> {
+  const { commands } = (await session.open('everything')).useCases;
+  const source = { author, tool, record, run };
+  const report = await commands.deprecateBySource(CLI_CALLER, {
+    namespace,
+    source,
+    reason,
+    dryRun: yes !== true,
+  });
+  await session.answer(report, () => [
+    report.dryRun
+      ? `${report.matched} notes would be deprecated; they were part of ${report.answers} answers`
+      : `${report.deprecated} notes deprecated; they were part of ${report.answers} answers`,
+    ...(report.dryRun ? ['Nothing was changed: give --yes to do it'] : []),
+  ]);
+}
+
 export function addReview(program: Command, context: CliContext): void {
   const reviewCommand = program
     .command('review')
@@ -70,6 +101,18 @@ export function addReview(program: Command, context: CliContext): void {
     .option('--lesson <text>', 'edit and approve')
     .option('--impact <impact>', 'edit and approve', oneOf(IMPACTS));
   defineCommand(reviewCommand, context, review);
+
+  const bySource = program
+    .command('deprecate-source')
+    .description('take out everything that came from one author, tool or import')
+    .requiredOption('--reason <text>', 'why; kept in the history')
+    .option('-n, --namespace <name>', 'namespace', 'default')
+    .option('--author <name>', 'author of a source')
+    .option('--tool <name>', 'tool of a source')
+    .option('--record <name>', 'original record, such as the imported file')
+    .option('--run <id>', 'id of an import, as "errata notes show" prints it')
+    .option('--yes', 'do it; without, only say what would be done');
+  defineCommand(bySource, context, deprecateBySource);
 
   for (const action of ['deprecate', 'restore'] as const) {
     const description =

@@ -20,6 +20,8 @@ export class NoteSourceType implements NoteSource {
   readonly url?: string | undefined;
   @Field(() => String, { nullable: true, description: "The original record's name in its system." })
   readonly record?: string | undefined;
+  @Field(() => String, { nullable: true, description: 'Id of the import that brought it.' })
+  readonly run?: string | undefined;
   @Field(() => DateTimeScalar, { nullable: true, description: 'When the correction was made.' })
   readonly at?: Instant | undefined;
 }

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { Caller } from '../../domain/api-key.js';
 import { ErrataError } from '../../domain/errors.js';
 import type { Finding, NoteId } from '../../domain/note.js';
@@ -68,6 +69,7 @@ export function createImporter({ commands, clock }: { commands: NoteCommands; cl
     async *importFile(caller, request) {
       const startMs = clock.nowMs();
       const { rows, ignored, format, encoding } = parseFile(request);
+      const run = importRun(request.bytes);
       const outcomes: Partial<Record<RowReport['outcome'], number>> = {};
       for (let from = 0; from < rows.length; from += BATCH_SIZE) {
         if (request.signal?.aborted === true) {
@@ -77,7 +79,7 @@ export function createImporter({ commands, clock }: { commands: NoteCommands; cl
           );
         }
         const batch = rows.slice(from, from + BATCH_SIZE);
-        const reports = await storeBatch(commands, caller, batch, request.fileName);
+        const reports = await storeBatch(commands, caller, batch, { record: request.fileName, run });
         for (const { outcome } of reports) {
           outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
         }
@@ -141,10 +143,10 @@ async function storeBatch(
   commands: NoteCommands,
   caller: Caller,
   rows: readonly ImportRow[],
-  fileName: string,
+  file: { readonly record: string; readonly run: string },
 ): Promise<readonly RowReport[]> {
   // The row number is left out of the source: a file that grew at its top must not look like new support for every row.
-  const fallback = { kind: 'import', author: caller.name, record: fileName };
+  const fallback = { kind: 'import', author: caller.name, ...file };
   const results: SubmitResult[] = [];
   const inputs = rows.flatMap((row) => row.inputs.map((input) => withSource(input, fallback)));
   for (let from = 0; from < inputs.length; from += BATCH_SIZE) {
@@ -174,9 +176,15 @@ function outcomeOf(results: readonly SubmitResult[]): RowReport['outcome'] {
   return results.length === 0 ? 'SKIPPED' : 'UNCHANGED';
 }
 
+/** Names an import by its file's content: SHA-256, first 16 hex digits. What one import brought can be taken back as one. */
+export function importRun(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex').slice(0, 16);
+}
+
 function withSource(
   input: CorrectionInput,
-  fallback: { kind: string; author: string; record: string },
+  fallback: { kind: string; author: string; record: string; run: string },
 ): CorrectionInput {
-  return input.source === undefined || input.source === null ? { ...input, source: fallback } : input;
+  const source = input.source ?? fallback;
+  return { ...input, source: { ...source, run: fallback.run } };
 }

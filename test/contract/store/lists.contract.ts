@@ -23,7 +23,9 @@ const noteParts = fc.record({
   lesson: fc.constantFrom(...WORDS),
   correction: fc.constantFrom(...WORDS),
   sources: fc.array(
-    fc.constantFrom('ada', 'bob', undefined).map((author) => ({ kind: 'review', ...(author && { author }) })),
+    fc
+      .constantFrom('ada', 'bob', undefined)
+      .map((author) => ({ kind: 'review', run: 'r1', ...(author && { author }) })),
     { maxLength: 3 },
   ),
 });
@@ -33,6 +35,7 @@ const filters: fc.Arbitrary<NoteFilter> = fc.record(
     statuses: fc.subarray([...NOTE_STATUSES]),
     impact: fc.constantFrom(...IMPACTS),
     author: fc.constantFrom('ada', 'bob', 'eve'),
+    source: fc.constantFrom({ author: 'ada', run: 'r1' }, { run: 'r1' }, { author: 'bob', run: 'r2' }),
     text: fc.constantFrom('NETTY', 'οδος', 'STRASSE', '0%_', '%', 'istanbul', '*B(', 'missing'),
     attributes: fc.dictionary(fc.constantFrom('repo', 'rule'), fc.constantFrom('x', 'y'), { maxKeys: 2 }),
     createdFrom: fc.integer({ min: 0, max: 5 }).map(at),

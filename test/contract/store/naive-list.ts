@@ -19,6 +19,12 @@ function matches(note: FeedbackNote, scope: NamespaceScope, filter: NoteFilter):
     (filter.taskTypes?.includes(note.taskType) ?? true) &&
     (filter.statuses?.includes(note.status) ?? true) &&
     (filter.impact ?? note.impact) === note.impact &&
+    (filter.source === undefined ||
+      note.sources.some((source) =>
+        Object.entries(filter.source ?? {}).every(
+          ([field, value]) => source[field as keyof typeof source] === value,
+        ),
+      )) &&
     (filter.author === undefined || note.sources.some((source) => source.author === filter.author)) &&
     (filter.text === undefined || texts.some((text) => text.includes(folded(filter.text ?? '')))) &&
     Object.entries(filter.attributes ?? {}).every(([key, value]) => note.attributes[key] === value) &&

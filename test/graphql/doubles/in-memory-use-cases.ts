@@ -192,6 +192,20 @@ export class InMemoryUseCases implements UseCases {
       await this.call('restore');
       return this.change(namespace, ids, 'ACTIVE');
     },
+    deprecateBySource: async (_caller, { dryRun, namespace, source }) => {
+      await this.call('deprecateBySource');
+      const matched = [...this.store.values()].filter(
+        (note) => note.namespace === namespace && note.sources.some(({ author }) => author === source.author),
+      );
+      const deprecated = dryRun ? 0 : matched.length;
+      return {
+        dryRun,
+        matched: matched.length,
+        deprecated,
+        noteIds: matched.map(({ id }) => id),
+        answers: 0,
+      };
+    },
     recordOutcome: async () => {
       await this.call('recordOutcome');
       return true;
@@ -224,6 +238,10 @@ export class InMemoryUseCases implements UseCases {
     count: async (scope, filter) => {
       await this.call('count');
       return this.select(scope, filter).length;
+    },
+    influence: async ({ noteIds }) => {
+      await this.call('influence');
+      return { notes: noteIds?.length ?? 0, answers: 0, callers: [], newest: [], truncated: false };
     },
     similar: async (namespace, id, first) => {
       await this.call('similar');
