@@ -1,4 +1,5 @@
 import { createTokenCounters } from '../adapters/tokens/create-token-counters.js';
+import { createEvaluations } from '../evaluation/golden-versions.js';
 import { createKeyCommands } from '../guard/key-commands.js';
 import { compactionHandler, RECEIPT_DAYS } from '../jobs/compaction.js';
 import { backfillHandler, reembedHandler } from '../jobs/embed-stored-notes.js';
@@ -113,6 +114,7 @@ export async function createApp({ store, engines, logger, runJobs, follow = true
     jobs: createJobCommands({ jobs: store.jobs, audit: store.audit, clock, ring }),
     keys: createKeyCommands({ keys: store.keys, audit: store.audit, clock }),
     feed,
+    evaluations: createEvaluations({ store, clock }),
     stats: async (scope) => ({
       ...(await stats(store, engines, scope, (clock.nowMs() - startedMs) / 1_000)),
       rerankModel: rerankModelOf(retrieveDeps),

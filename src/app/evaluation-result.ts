@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type { EvaluateRequest, EvaluateResult } from '../cli/cli-deps.js';
 import { compareReports, type ReportComparison } from '../evaluation/compare-reports.js';
+import { reportToQrels, reportToRun } from '../evaluation/formats/report-trec.js';
 import { type Gate, judge, parseGate } from '../evaluation/gate.js';
 import type { EvaluationReport } from '../evaluation/report.js';
 import { renderHtml } from '../evaluation/reports/render-html.js';
@@ -48,6 +49,8 @@ export function toResult(report: EvaluationReport, { gate, baseline }: Rules): E
       'report.json': reportToJson(report),
       'report.html': renderHtml({ report, gate: verdict, comparison }),
       'report.md': renderMarkdown(report, verdict, comparison),
+      'run.trec': reportToRun(report),
+      'qrels.trec': reportToQrels(report),
       ...(verdict === undefined ? {} : { 'junit.xml': renderJunit(verdict) }),
     },
   };

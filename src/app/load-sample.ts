@@ -11,7 +11,7 @@ export const SAMPLE_NOTES = new URL('../../sample/notes.jsonl', import.meta.url)
 const SAMPLE_PAIRS = new URL('../../sample/pairs.jsonl', import.meta.url);
 export const SAMPLE_GOLDEN = new URL('../../sample/golden.jsonl', import.meta.url);
 
-const SAMPLER: Caller = { name: 'sample', roles: ['admin'] };
+export const SAMPLER: Caller = { name: 'sample', roles: ['admin'] };
 const BATCH = 64;
 
 const rowSchema = z.strictObject({

@@ -6,12 +6,11 @@ import type { GoldenQuery } from '../evaluation/golden-set.js';
 import { createGraphqlServer } from '../graphql/create-graphql-server.js';
 import { GRAPHQL_SERVER_DEFAULTS } from '../graphql/server-config.js';
 import { ensureAdminKey } from '../guard/key-commands.js';
-import { goldenSetting } from '../jobs/evaluation.js';
 import { systemClock } from '../ports/clock.js';
 import type { Store } from '../ports/note-store.js';
 import { type App, createApp } from './create-app.js';
 import { type Engines, openEngines, openStore } from './installation.js';
-import { loadSample, SAMPLE_NAMESPACE, sampleGoldenSet } from './load-sample.js';
+import { loadSample, SAMPLE_NAMESPACE, SAMPLER, sampleGoldenSet } from './load-sample.js';
 
 const CURSOR_SECRET = 'cursor-secret';
 const SAMPLE_LOADED = 'sample-loaded';
@@ -103,8 +102,9 @@ async function loadSampleOnce(
     ...query,
     expected: query.expected.map(({ key, grade }) => ({ key: loaded.ids.get(key) ?? key, grade })),
   }));
-  await store.settings.put(
-    goldenSetting(SAMPLE_NAMESPACE),
+  await app.useCases.evaluations.saveGoldenSet(
+    SAMPLER,
+    SAMPLE_NAMESPACE,
     golden.map((query) => JSON.stringify(query)).join('\n'),
   );
   // Last: a start that was killed before this line loads again, which adds nothing twice.

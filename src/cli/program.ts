@@ -3,6 +3,7 @@ import { addAudit } from './commands/audit.js';
 import { addDoctor } from './commands/doctor.js';
 import { addEvaluate } from './commands/evaluate.js';
 import { addExport } from './commands/export.js';
+import { addGolden } from './commands/golden.js';
 import { addImport } from './commands/import.js';
 import { addJobs } from './commands/jobs.js';
 import { addKeys } from './commands/keys.js';
@@ -61,6 +62,7 @@ export function createProgram(context: CliContext, terminal: Terminal, output: P
     addEvaluate,
     addReport,
     addAudit,
+    addGolden,
     addDoctor,
     addSchema,
   ];

@@ -117,6 +117,7 @@ function toCase(query: GoldenQuery, answer: Retrieval, ms: number, options: Eval
     answerable: expected.size > 0,
     measures: measureQuery({ ranking, answered, expected }),
     expected: named([...expected.keys()]),
+    grades: [...expected.values()],
     answered: named(answered),
     ranking: named(ranking.slice(0, KEPT_CANDIDATES)),
     best: answer.candidates[0]?.score,

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { ErrataError } from '../domain/errors.js';
+import type { Judgements } from './formats/trec.js';
 
 const expectedSchema = z.strictObject({
   /** Note id, or the handle that the set's notes carry in their source record. */
@@ -48,6 +49,39 @@ export function parseGoldenSet(jsonl: string, name: string): GoldenSet {
 export function halfOf(query: Pick<GoldenQuery, 'id'>): 'tune' | 'test' {
   const [first = 0] = createHash('sha256').update(query.id).digest();
   return first % 2 === 0 ? 'tune' : 'test';
+}
+
+/** One line of a set, from what a reviewer judged. Errors: `INVALID_INPUT`. */
+export function goldenLine(query: unknown): string {
+  const parsed = querySchema.safeParse(query);
+  if (parsed.success) return JSON.stringify(parsed.data);
+  const [issue] = parsed.error.issues;
+  throw new ErrataError(
+    'INVALID_INPUT',
+    `Expected a golden query, received ${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'invalid'}`,
+    { details: { field: String(issue?.path[0] ?? 'query') } },
+  );
+}
+
+/** Golden queries of TREC topics (`id`, tab, text) and judgements; topics that nothing answers stay, as queries without an answer. */
+export function importTrec(topics: string, judgements: Judgements): readonly GoldenQuery[] {
+  return topics.split('\n').flatMap((line, index) => {
+    if (line.trim() === '') return [];
+    const [id = '', text = ''] = line.split('\t');
+    if (id.trim() === '' || text.trim() === '')
+      throw invalid('topics', index + 1, 'an id, a tab and a text', 'another form');
+    const grades = [...(judgements.get(id.trim()) ?? [])].filter(([, grade]) => grade > 0);
+    const expected = grades.map(([key, grade]) => ({ key, grade: Math.min(3, grade) }));
+    return [
+      {
+        id: id.trim(),
+        query: text.trim(),
+        expected,
+        kind: expected.length > 0 ? 'trec' : 'none',
+        language: 'und',
+      },
+    ];
+  });
 }
 
 function parseLine(line: string, name: string, lineNumber: number): GoldenQuery {

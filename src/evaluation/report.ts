@@ -23,6 +23,8 @@ export interface CaseResult {
   readonly measures: QueryMeasures;
   /** Names of notes (the set's own handles where it has some), best first: expected, injected, and the first ten candidates. */
   readonly expected: readonly string[];
+  /** One grade an expected note. */
+  readonly grades: readonly number[];
   readonly answered: readonly string[];
   readonly ranking: readonly string[];
   /** Best candidate's score on the report's scale; absent where there was no candidate. */

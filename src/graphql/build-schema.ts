@@ -2,6 +2,7 @@ import 'reflect-metadata';
 import type { GraphQLSchema } from 'graphql';
 import { buildSchemaSync, type PubSub } from 'type-graphql';
 import { AuditResolver } from './audit/audit.resolver.js';
+import { EvaluationResolver } from './evaluation/evaluation.resolver.js';
 import { InfluenceResolver } from './influence/influence.resolver.js';
 import { JobResolver } from './job/job.resolver.js';
 import { KeyResolver } from './key/key.resolver.js';
@@ -42,6 +43,7 @@ export function buildGraphqlSchema(): GraphQLSchema {
       AuditResolver,
       InfluenceResolver,
       JobResolver,
+      EvaluationResolver,
       StatsResolver,
       KeyResolver,
     ],

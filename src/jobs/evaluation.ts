@@ -2,23 +2,20 @@ import type { Caller } from '../domain/api-key.js';
 import { ErrataError } from '../domain/errors.js';
 import { evaluate } from '../evaluation/evaluate.js';
 import { type GoldenSet, parseGoldenSet } from '../evaluation/golden-set.js';
+import { goldenSetting } from '../evaluation/golden-versions.js';
+import { recordRun } from '../evaluation/run-history.js';
 import type { Store } from '../ports/note-store.js';
 import type { RetrievalQueries } from '../ports/use-cases.js';
 import type { JobHandler } from './job-handler.js';
 
 const EVALUATOR: Caller = { name: 'job:EVALUATION', roles: ['reader'] };
 
-/** Name of the setting that holds a namespace's golden set, as JSONL. */
-export const goldenSetting = (namespace: string): string => `golden:${namespace}`;
-/** Name of the setting that holds a namespace's last report. */
-export const reportSetting = (namespace: string): string => `evaluation:${namespace}`;
-
 export interface EvaluationJobDeps {
   readonly store: Store;
   readonly retrieval: Pick<RetrievalQueries, 'retrieve'>;
 }
 
-/** Runs the namespace's saved golden set (by note id) through the read path and keeps the report as a setting. */
+/** Runs the namespace's saved golden set (by note id) through the read path and records the run. */
 export function evaluationHandler({ store, retrieval }: EvaluationJobDeps): JobHandler {
   return async ({ job, checkpoint }) => {
     const namespace = job.namespace ?? 'default';
@@ -44,7 +41,7 @@ export function evaluationHandler({ store, retrieval }: EvaluationJobDeps): JobH
       },
     });
     await pending;
-    await store.settings.put(reportSetting(namespace), JSON.stringify(report));
+    await recordRun(store.settings, report);
     const { recallAt3, mrr, abstentionRate } = report.all;
     return `recall@3 ${recallAt3.toFixed(3)}, MRR ${mrr.toFixed(3)}, abstained ${abstentionRate.toFixed(3)} over ${report.all.queries} queries`;
   };

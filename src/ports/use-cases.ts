@@ -280,6 +280,76 @@ export interface NoteFeed {
   changes(namespace: string, taskType?: string): AsyncIterableIterator<FeedbackNote>;
 }
 
+/** Means of a run's measures by name, such as `recallAt3`; see `src/evaluation/metrics.ts`. */
+export type MetricValues = Readonly<Record<string, number>>;
+
+/** One evaluation of a namespace's golden set, without query texts. */
+export interface EvaluationRun {
+  readonly id: string;
+  readonly namespace: string;
+  readonly createdAt: Instant;
+  /** Which version of the golden set. */
+  readonly goldenDigest: string;
+  readonly embeddingModel: string;
+  readonly rerankModel?: string | undefined;
+  readonly scoreScale: string;
+  readonly threshold: number;
+  readonly queries: number;
+  readonly medianMs: number;
+  readonly p95Ms: number;
+  readonly all: MetricValues;
+  readonly tune: MetricValues;
+  readonly test: MetricValues;
+  /** Over the test half. */
+  readonly groups: readonly {
+    readonly grouping: string;
+    readonly value: string;
+    readonly metrics: MetricValues;
+  }[];
+}
+
+export interface GoldenSetVersion {
+  /** First 16 hex digits of the SHA-256 over the JSONL. */
+  readonly digest: string;
+  readonly queries: number;
+  readonly savedAt: Instant;
+  readonly savedBy: string;
+}
+
+export interface SavedGoldenSet extends GoldenSetVersion {
+  readonly namespace: string;
+  readonly answerable: number;
+  /** Newest first. */
+  readonly versions: readonly GoldenSetVersion[];
+}
+
+/** A reviewer's judgement: which notes a query should have got. */
+export interface GoldenQueryInput {
+  readonly namespace?: string | undefined;
+  readonly query: string;
+  readonly taskType?: string | undefined;
+  readonly attributes?: Attributes | undefined;
+  /** Empty: no note applies. Grades 1…3. */
+  readonly expected: readonly { readonly noteId: NoteId; readonly grade: number }[];
+  /** The receipt of the answer that was judged: must be of this query; gives task type and attributes. */
+  readonly receiptId?: string | undefined;
+  readonly difficulty?: string | undefined;
+  readonly language?: string | undefined;
+}
+
+/** Golden sets and evaluations of namespaces. */
+export interface Evaluations {
+  /** Newest first. */
+  runs(namespace: string, first: number): Promise<readonly EvaluationRun[]>;
+  goldenSet(namespace: string): Promise<SavedGoldenSet | undefined>;
+  /** JSONL of a version, or of the current set. Errors: `INVALID_INPUT` where there is none. */
+  goldenText(namespace: string, digest?: string): Promise<string>;
+  /** Replaces the set. Errors: `INVALID_FILE` with the line. */
+  saveGoldenSet(caller: Caller, namespace: string, jsonl: string): Promise<SavedGoldenSet>;
+  /** Adds one query, or replaces the judgement of the same one. Errors: `INVALID_INPUT`, `NOTE_NOT_FOUND`, `RECEIPT_NOT_FOUND`. */
+  addGoldenQuery(caller: Caller, input: GoldenQueryInput): Promise<SavedGoldenSet>;
+}
+
 /** What the edges (GraphQL, command line) may call: the driving side of the hexagon. */
 export interface UseCases {
   readonly commands: NoteCommands;
@@ -288,6 +358,7 @@ export interface UseCases {
   readonly jobs: JobCommands;
   readonly keys: KeyCommands;
   readonly feed: NoteFeed;
+  readonly evaluations: Evaluations;
   stats(scope: NamespaceScope): Promise<Stats>;
   /** Resolves when models and index serve; else rejects with what is missing. */
   ready(): Promise<void>;

@@ -144,6 +144,11 @@ export function fakeDeps(answers = {}) {
         yield* (answers.jobStates ?? ['RUNNING', 'SUCCEEDED']).map(fakeJob);
       },
     },
+    evaluations: {
+      saveGoldenSet: record('saveGoldenSet', fakeGoldenSet),
+      goldenSet: record('goldenSet', fakeGoldenSet),
+      goldenText: record('goldenText', '{"id":"q1","query":"a","expected":[]}\n'),
+    },
   };
   const opened = {
     useCases,
@@ -197,6 +202,19 @@ export function fakeDeps(answers = {}) {
   };
   return { deps, calls };
 }
+
+const fakeGoldenVersion = {
+  digest: '0123456789abcdef',
+  queries: 1,
+  savedAt: '2026-01-02T03:04:05.000Z',
+  savedBy: 'kim',
+};
+const fakeGoldenSet = {
+  ...fakeGoldenVersion,
+  namespace: 'default',
+  answerable: 0,
+  versions: [fakeGoldenVersion],
+};
 
 function fakeJob(state) {
   return {

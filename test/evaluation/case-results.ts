@@ -32,6 +32,7 @@ export function caseOf(sketch: CaseSketch): CaseResult {
     answerable: expected.length > 0,
     measures: measureQuery(result),
     expected,
+    grades: expected.map(() => 3),
     answered,
     ranking,
     best: ranking.length === 0 ? undefined : 0.5,

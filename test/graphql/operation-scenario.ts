@@ -70,6 +70,11 @@ export async function runOperationScenario(send: SendOperation): Promise<Readonl
     noteId: retrieval.notes[0]?.note.id ?? null,
     verdict: 'HELPFUL',
   });
+  await run('add-golden-query', {
+    input: { query: input.query, receiptId: retrieval.id, expected: [{ noteId: id }] },
+  });
+  await run('golden-set', {});
+  await run('evaluation-runs', { first: 1 });
 
   const risky = await run('submit-correction', {
     input: correction('Never approve a contract whose liability clause is unlimited.', { impact: 'HIGH' }),

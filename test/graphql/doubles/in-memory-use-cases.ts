@@ -6,7 +6,12 @@ import type { FeedbackNote, NoteStatus } from '../../../src/domain/note.js';
 import type { Retrieval, ScoredNote } from '../../../src/domain/retrieval.js';
 import { cosine } from '../../../src/domain/scores.js';
 import type { NamespaceScope, NoteFilter, Page, PageRequest } from '../../../src/ports/note-store.js';
-import type { CorrectionInput, SubmitResult, UseCases } from '../../../src/ports/use-cases.js';
+import type {
+  CorrectionInput,
+  SavedGoldenSet,
+  SubmitResult,
+  UseCases,
+} from '../../../src/ports/use-cases.js';
 import { LiveFeed } from './live-feed.js';
 import { noteId, sampleEvents, sampleNote } from './sample-notes.js';
 
@@ -54,6 +59,7 @@ export class InMemoryUseCases implements UseCases {
   readonly progressFeeds = new Set<LiveFeed<Job>>();
   readonly receipts = new Map<string, Retrieval>();
   readonly revoked = new Set<string>();
+  readonly goldenSets = new Map<string, SavedGoldenSet>();
   readonly submitted: CorrectionInput[] = [];
   /** What the next call of the name throws or waits for. */
   readonly interventions = new Map<string, (signal?: AbortSignal) => unknown>();
@@ -354,6 +360,52 @@ export class InMemoryUseCases implements UseCases {
       return feed;
     },
   };
+
+  readonly evaluations: UseCases['evaluations'] = {
+    runs: async (namespace, first) => {
+      await this.call('runs');
+      const metrics = { queries: 2, recallAt3: 0.5 };
+      const run = {
+        id: 'run-1',
+        namespace,
+        createdAt: '2026-02-01T00:00:00.000Z',
+        goldenDigest: '0123456789abcdef',
+        embeddingModel: 'double',
+        scoreScale: 'cosine',
+        threshold: 0.5,
+        queries: 2,
+        medianMs: 1,
+        p95Ms: 2,
+        all: metrics,
+        tune: metrics,
+        test: metrics,
+        groups: [{ grouping: 'language', value: 'en', metrics }],
+      };
+      return [run].slice(0, first);
+    },
+    goldenSet: async (namespace) => {
+      await this.call('goldenSet');
+      return this.goldenSets.get(namespace);
+    },
+    goldenText: async () => '',
+    saveGoldenSet: async (caller, namespace) => this.saveGolden(caller, namespace),
+    addGoldenQuery: async (caller, input) => {
+      await this.call('addGoldenQuery');
+      return this.saveGolden(caller, input.namespace ?? 'default');
+    },
+  };
+
+  private saveGolden(caller: Caller, namespace: string): SavedGoldenSet {
+    const version = {
+      digest: '0123456789abcdef',
+      queries: 1,
+      savedAt: '2026-02-01T00:00:00.000Z',
+      savedBy: caller.name,
+    };
+    const saved = { ...version, namespace, answerable: 1, versions: [version] };
+    this.goldenSets.set(namespace, saved);
+    return saved;
+  }
 
   async stats(scope: NamespaceScope): ReturnType<UseCases['stats']> {
     await this.call('stats');

@@ -1,0 +1,102 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { parseGoldenSet } from '../../src/evaluation/golden-set.js';
+import { createEvaluations } from '../../src/evaluation/golden-versions.js';
+import { recordRun } from '../../src/evaluation/run-history.js';
+import type { Evaluations } from '../../src/ports/use-cases.js';
+import { openWritePath, REVIEWER, steppingClock } from '../doubles/write-path.js';
+import { caseOf, reportOf } from './case-results.js';
+
+const QUESTION = 'a jar of test resources holds a CVE';
+const correction = (lesson: string) => ({
+  taskType: 'code-review',
+  wrongAnswer: `Claimed the opposite of: ${lesson}`,
+  correction: lesson,
+  lesson,
+});
+
+let folder: string;
+let path: Awaited<ReturnType<typeof openWritePath>>;
+let evaluations: Evaluations;
+let noteId: string;
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'errata-golden-'));
+  path = await openWritePath({ path: folder });
+  evaluations = createEvaluations({ store: path.store, clock: steppingClock() });
+  const { note } = await path.commands.submit(
+    REVIEWER,
+    correction('Jars of test resources are never shipped.'),
+  );
+  noteId = note?.id ?? '';
+});
+
+afterEach(async () => {
+  await path.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+describe('golden sets of judgements', () => {
+  it('replaces the judgement of the same question and keeps every version', async () => {
+    const first = await evaluations.addGoldenQuery(REVIEWER, { query: QUESTION, expected: [] });
+    expect(first).toMatchObject({ queries: 1, answerable: 0, savedBy: 'rita' });
+    const second = await evaluations.addGoldenQuery(REVIEWER, {
+      query: QUESTION,
+      expected: [{ noteId, grade: 2 }],
+    });
+    expect(second).toMatchObject({ queries: 1, answerable: 1 });
+    expect(second.versions.map(({ digest }) => digest)).toEqual([second.digest, first.digest]);
+    const now = parseGoldenSet(await evaluations.goldenText('default'), 'now');
+    expect(now.queries[0]?.expected).toEqual([{ key: noteId, grade: 2 }]);
+    const before = parseGoldenSet(await evaluations.goldenText('default', first.digest), 'before');
+    expect(before.queries[0]?.expected).toEqual([]);
+    expect(before.digest).toBe(first.digest);
+  });
+
+  it('loses none of twenty judgements made at once', async () => {
+    const questions = Array.from({ length: 20 }, (_, index) => `question ${index}`);
+    await Promise.all(
+      questions.map((query) => evaluations.addGoldenQuery(REVIEWER, { query, expected: [] })),
+    );
+    const { queries } = parseGoldenSet(await evaluations.goldenText('default'), 'set');
+    expect(queries.map(({ query }) => query).toSorted()).toEqual(questions.toSorted());
+  });
+
+  it.each([
+    ['NOTE_NOT_FOUND', { query: QUESTION, expected: [{ noteId: 'f'.repeat(64), grade: 3 }] }],
+    ['RECEIPT_NOT_FOUND', { query: QUESTION, expected: [], receiptId: 'no-such' }],
+    ['INVALID_TEXT', { query: ' ', expected: [] }],
+  ])('refuses with %s and changes nothing', async (code, input) => {
+    await expect(evaluations.addGoldenQuery(REVIEWER, input)).rejects.toMatchObject({ code });
+    expect(await evaluations.goldenSet('default')).toBeUndefined();
+  });
+
+  it('refuses a grade outside 1…3', async () => {
+    const input = { query: QUESTION, expected: [{ noteId, grade: 4 }] };
+    await expect(evaluations.addGoldenQuery(REVIEWER, input)).rejects.toMatchObject({
+      code: 'INVALID_INPUT',
+    });
+  });
+
+  it('names the line of a file that is no golden set', async () => {
+    const broken = '{"id":"a","query":"b","expected":[]}\n{"id":"a","query":"c","expected":[]}';
+    await expect(evaluations.saveGoldenSet(REVIEWER, 'default', broken)).rejects.toMatchObject({
+      code: 'INVALID_FILE',
+      details: { line: 2 },
+    });
+  });
+});
+
+describe('history of runs', () => {
+  it('keeps the newest fifty, newest first, without texts of queries', async () => {
+    const report = reportOf([caseOf({ id: 'q1', expected: ['a'], ranking: ['a'], answered: ['a'] })]);
+    const made: string[] = [];
+    for (let at = 0; at < 52; at += 1) made.unshift((await recordRun(path.store.settings, report)).id);
+    const runs = await evaluations.runs(report.namespace, 200);
+    expect(runs.map(({ id }) => id)).toEqual(made.slice(0, 50));
+    expect(JSON.stringify(runs)).not.toContain(report.cases[0]?.query);
+    expect(await evaluations.runs('another', 10)).toEqual([]);
+  });
+});
