@@ -46,6 +46,9 @@ export function createProgram(context: CliContext, terminal: Terminal, output: P
       getOutHasColors: () => false,
       getErrHasColors: () => false,
     })
+    .configureHelp({
+      optionDescription: (option) => `${option.description}${option.mandatory ? ' (required)' : ''}`,
+    })
     .exitOverride()
     .addHelpText('after', exitCodeHelp());
   const parts = [

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -108,5 +108,24 @@ describe('doctor', () => {
     expect(parts).toBe('store');
     expect(findings(stdout)).toMatchObject({ start: 'fail', 'store alone': 'ok', store: 'ok' });
     expect(findings(stdout)).not.toHaveProperty('embedding');
+  });
+
+  it('says one cause once', async () => {
+    const answers = {
+      openApp: () => {
+        throw new ErrataError('STORE_UNAVAILABLE', 'Expected a store that answers, received none');
+      },
+    };
+    const { stdout } = await runFake(['doctor'], { answers });
+    expect(stdout.match(/Expected a store that answers/g)).toHaveLength(1);
+    expect(stdout).toMatch(/^fail {2}store alone: for the same reason as "start"/m);
+  });
+
+  it('refuses a file as data folder', async () => {
+    const file = path.join(folder, 'file');
+    writeFileSync(file, '');
+    const { code, stdout } = await runFake(['doctor', '--json', '--data', file], { cwd: folder });
+    expect(code).toBe(1);
+    expect(findings(stdout)).toMatchObject({ 'data folder': 'fail' });
   });
 });

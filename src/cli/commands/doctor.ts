@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { Diagnostics } from '../cli-deps.js';
 import { type CliContext, defineCommand } from '../define-command.js';
-import { attempt, type CheckResult, type CheckState, ok } from '../doctor/check.js';
+import { attempt, type CheckResult, type CheckState, ok, withoutRepeats } from '../doctor/check.js';
 import { checkInstallation } from '../doctor/installation-checks.js';
 import {
   checkAddon,
@@ -48,7 +48,7 @@ function checkLines(results: readonly CheckResult[], session: Session): string[]
 async function doctor(session: Session): Promise<void> {
   const { config, deps } = session;
   const addon = await checkAddon(() => deps.loadAddon());
-  const results = [
+  const results = withoutRepeats([
     checkNode(process.version),
     addon,
     await checkToolchain(addon.state === 'ok'),
@@ -58,7 +58,7 @@ async function doctor(session: Session): Promise<void> {
       ? []
       : [await checkModel(deps.models, config, config.reranker)]),
     ...(await openedChecks(session)),
-  ];
+  ]);
   const failed = results.filter(({ state }) => state === 'fail').length;
   await session.answer({ ok: failed === 0, checks: results }, () => checkLines(results, session));
   if (failed > 0) session.finish(EXIT_CODES.findings);

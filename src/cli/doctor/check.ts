@@ -36,3 +36,14 @@ export async function attempt(
     return fail(name, detail, remedy);
   }
 }
+
+/** Says a cause once: a later check that failed for the same reason points to the first one instead of repeating it. */
+export function withoutRepeats(results: readonly CheckResult[]): CheckResult[] {
+  return results.map((result, index) => {
+    const first = results
+      .slice(0, index)
+      .find(({ state, detail }) => state === 'fail' && detail === result.detail);
+    if (result.state !== 'fail' || first === undefined) return result;
+    return { name: result.name, state: result.state, detail: `for the same reason as "${first.name}"` };
+  });
+}

@@ -68,6 +68,9 @@ export function checkDataFolder(config: Config): Promise<CheckResult> {
     while (!(await stat(existing).catch(() => undefined)) && path.dirname(existing) !== existing) {
       existing = path.dirname(existing);
     }
+    if (!(await stat(existing)).isDirectory()) {
+      return fail('data folder', `${existing} is a file`, 'choose another folder with --data');
+    }
     await access(existing, constants.R_OK | constants.W_OK | constants.X_OK);
     const { bavail, bsize } = await statfs(existing);
     const freeBytes = bavail * bsize;
