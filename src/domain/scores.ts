@@ -6,7 +6,7 @@ export type CosineScore = number & { readonly [scale]: 'cosine' };
 export type RerankLogit = number & { readonly [scale]: 'logit' };
 /** Fitted chance that a note applies, 0…1. */
 export type Probability = number & { readonly [scale]: 'probability' };
-/** Sum of reciprocal ranks; only good for ordering one answer's candidates. */
+/** Cosine plus a share of BM25; only good for ordering one answer's candidates. */
 export type FusionScore = number & { readonly [scale]: 'fusion' };
 
 /** The name of a scale as it stands in answers, receipts and calibrations. */

@@ -4,15 +4,11 @@ import type { CosineScore } from '../domain/scores.js';
 import type { LexicalHit, LexicalIndex } from '../ports/lexical-index.js';
 import type { VectorAnswer, VectorIndex } from '../ports/vector-index.js';
 import type { ValidRequest } from './check-request.js';
-import { type FusedCandidate, fuseByReciprocalRank } from './reciprocal-rank-fusion.js';
+import { type FusedCandidate, fuseScores } from './score-fusion.js';
 import type { StageTimer } from './stage-timer.js';
 
-/** Equal weights: text drags paraphrases down a little and lifts identifiers a lot; the score decides the final order. */
-const VECTOR_WEIGHT = 1;
-const LEXICAL_WEIGHT = 1;
-
 export interface Candidates {
-  /** At most candidateK, best fused rank first; `ranks` is [vector, lexical]. */
+  /** At most candidateK, best fused score first. */
   readonly fused: readonly FusedCandidate[];
   readonly cosines: ReadonlyMap<NoteId, CosineScore>;
   readonly plan: string;
@@ -20,7 +16,7 @@ export interface Candidates {
   readonly degraded: readonly string[];
 }
 
-/** Vector and lexical candidates under the same filter, fused by reciprocal rank, with the exact cosine of each. */
+/** Vector and lexical candidates under the same filter, fused by score, with the exact cosine of each. */
 export async function findCandidates(
   indexes: { readonly vectorIndex: VectorIndex; readonly lexicalIndex: LexicalIndex },
   request: ValidRequest,
@@ -48,15 +44,13 @@ export async function findCandidates(
     timer.skip('lexical', `failed: ${code}`);
     degraded.push(`lexical: ${code}`);
   }
-  const fused = fuseByReciprocalRank([
-    { ids: answer.hits.map((hit) => hit.id), weight: VECTOR_WEIGHT },
-    { ids: lexical.map((hit) => hit.id), weight: LEXICAL_WEIGHT },
-  ]).slice(0, candidateK);
+  const vectorIds = answer.hits.map((hit) => hit.id);
   const cosines = new Map(answer.hits.map((hit) => [hit.id, hit.score]));
-  const byTextOnly = fused.filter(({ id }) => !cosines.has(id)).map(({ id }) => id);
+  const byTextOnly = lexical.map(({ id }) => id).filter((id) => !cosines.has(id));
   if (byTextOnly.length > 0) {
     const scores = await indexes.vectorIndex.scores({ namespace, vector, ids: byTextOnly });
     for (const [id, score] of scores) cosines.set(id, score);
   }
+  const fused = fuseScores({ vectorIds, lexical, cosines, k: candidateK });
   return { fused, cosines, plan: answer.plan, exhaustive: answer.exhaustive, degraded };
 }

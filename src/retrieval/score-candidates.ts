@@ -49,7 +49,7 @@ export function candidateFeatures(
   notes: ReadonlyMap<NoteId, FeedbackNote>,
   terms: QueryTerms,
 ): readonly CandidateFeatures[] {
-  return candidates.fused.flatMap(({ id, ranks: [vectorRank, lexicalRank] }): CandidateFeatures[] => {
+  return candidates.fused.flatMap(({ id, vectorRank, lexicalRank }): CandidateFeatures[] => {
     const note = notes.get(id);
     if (note === undefined) return [];
     const vectorScore = candidates.cosines.get(id);

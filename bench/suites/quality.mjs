@@ -1,0 +1,113 @@
+// How well the right texts come first, nDCG@10: full text, vectors, their fusion, and the whole read path, on collections with
+// judged queries.
+import { computeMetrics } from '../../dist/evaluation/metrics.js';
+import { checkRequest } from '../../dist/retrieval/check-request.js';
+import { findCandidates } from '../../dist/retrieval/find-candidates.js';
+import { StageTimer } from '../../dist/retrieval/stage-timer.js';
+import { absence, openCollection, SAMPLE } from '../fixtures/collections.mjs';
+import { BENCH_CALLER } from '../fixtures/installation.mjs';
+import { figure } from '../harness/measure.mjs';
+
+const CANDIDATES = 100;
+const METHODS = ['BM25', 'embedder', 'fusion', 'late interaction'];
+/** nDCG@10 of all-MiniLM-L6-v2 (int8) with mean pooling by another implementation; ours must be within `WITHIN`. */
+const REFERENCE = { cran: 0.393, med: 0.793 };
+const WITHIN = 0.005;
+
+/** A minute of embedding, so only in full. */
+const cases = ({ quick }) => [...(quick ? [] : [{ name: 'cran' }]), { name: 'med' }, { name: SAMPLE }];
+
+async function rankings({ app }, request) {
+  const { lexicalIndex, vectorIndex, embedder } = app.retrieveDeps;
+  const valid = checkRequest({ ...request, candidateK: CANDIDATES });
+  const { namespace, taskType, attributes, query } = valid;
+  const [{ vector }] = await embedder.embed([query], { kind: 'query', tokenVectors: true });
+  const scope = { namespace, taskType, attributes, k: CANDIDATES };
+  const lexical = await lexicalIndex.search({ ...scope, text: query });
+  const { hits } = await vectorIndex.search({ ...scope, vector });
+  const { fused } = await findCandidates(app.retrieveDeps, valid, vector, new StageTimer(), undefined);
+  const { candidates } = await app.useCases.retrieval.retrieve(BENCH_CALLER, {
+    ...request,
+    candidateK: CANDIDATES,
+  });
+  const ids = (list) => list.map(({ id }) => id);
+  return [ids(lexical), ids(hits), ids(fused), ids(candidates.map(({ note }) => note))];
+}
+
+async function run({ name }, { log }) {
+  const skipped = absence(name);
+  if (skipped !== undefined) {
+    log(skipped);
+    return { skipped, metrics: [], checks: [] };
+  }
+  const collection = await openCollection(name);
+  try {
+    const results = METHODS.map(() => []);
+    for (const { expected, ...request } of collection.queries) {
+      const lists = await rankings(collection, request);
+      lists.forEach((ranking, method) => {
+        results[method].push({ ranking, answered: [], expected });
+      });
+    }
+    const metrics = METHODS.flatMap((method, index) => {
+      const { ndcgAt10, recallAt10 } = computeMetrics(results[index]);
+      return [
+        figure(`${method}: nDCG@10`, '', 'higher', ndcgAt10),
+        figure(`${method}: recall@10`, '', 'higher', recallAt10),
+      ];
+    });
+    const { embedder, vectorIndex } = collection.engines;
+    return {
+      setup: `${collection.queries.length} answerable queries, ${vectorIndex.stats().notes} texts, ${embedder.model.id}, ${CANDIDATES} candidates`,
+      metrics,
+      checks: checksOf(name, metrics),
+    };
+  } finally {
+    await collection.close();
+  }
+}
+
+function checksOf(name, metrics) {
+  const [lexical, vector, fusion] = METHODS.map(
+    (method) => metrics.find((metric) => metric.name === `${method}: nDCG@10`).value,
+  );
+  const reference = REFERENCE[name];
+  const checks = [
+    {
+      what: 'fusion reaches at least the better of both parts',
+      ok: fusion >= Math.max(lexical, vector),
+      value: fusion,
+    },
+  ];
+  if (reference === undefined) return checks;
+  return [
+    {
+      what: `embedder within ${WITHIN} of the reference's ${reference}`,
+      ok: Math.abs(vector - reference) <= WITHIN,
+      value: vector,
+    },
+    ...checks,
+  ];
+}
+
+function plots(results) {
+  const done = results.filter(({ metrics }) => metrics.length > 0);
+  return [
+    {
+      name: 'ndcg',
+      title: `nDCG@10 by collection: ${done.map(({ name }, index) => `${index + 1} ${name}`).join(', ')}`,
+      x: { title: 'collection' },
+      y: { title: 'nDCG@10' },
+      series: METHODS.map((method) => ({
+        name: method,
+        mark: 'points',
+        points: done.map(({ metrics }, index) => [
+          index + 1,
+          metrics.find((metric) => metric.name === `${method}: nDCG@10`).value,
+        ]),
+      })),
+    },
+  ];
+}
+
+export const suite = { name: 'quality', title: 'how well the right texts come first', cases, run, plots };
