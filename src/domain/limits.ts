@@ -13,6 +13,8 @@ export const LIMITS = {
   sourceFieldLength: 2_048,
   reasonLength: 2_000,
   sourcesPerNote: 200,
+  /** Past versions that are looked through; more are kept. */
+  keptVersions: 1_000,
   batchSize: 1_000,
   pageSize: 200,
   candidateK: 200,

@@ -9,6 +9,7 @@ import { KeyResolver } from './key/key.resolver.js';
 import { NoteResolver } from './note/note.resolver.js';
 import { NoteChangesResolver } from './note/note-changes.resolver.js';
 import { NoteLifecycleResolver } from './note/note-lifecycle.resolver.js';
+import { NoteVersionResolver } from './note/note-version.resolver.js';
 import { RetrievalResolver } from './retrieval/retrieval.resolver.js';
 import { StatsResolver } from './stats/stats.resolver.js';
 import { SubmissionResolver } from './submission/submission.resolver.js';
@@ -42,6 +43,7 @@ export function buildGraphqlSchema(): GraphQLSchema {
       RetrievalResolver,
       AuditResolver,
       InfluenceResolver,
+      NoteVersionResolver,
       JobResolver,
       EvaluationResolver,
       StatsResolver,

@@ -77,7 +77,7 @@ export function createJobCommands(deps: JobCommandsDeps): JobCommands {
       return find(id);
     },
     get: (id) => jobs.get(id),
-    list: (limit) => jobs.list(checkCount(limit, 'first', LIMITS.pageSize)),
+    list: (scope, limit) => jobs.list(scope, checkCount(limit, 'first', LIMITS.pageSize)),
     progress: (id) => watchJob(() => find(id)),
   };
 }

@@ -9,6 +9,7 @@ import { KeyedMutex } from './keyed-mutex.js';
 import { DEFAULT_WRITE_POLICY, type NoteCommandDeps, type WriteContext } from './note-deps.js';
 import type { PreparedCorrection } from './prepare-correction.js';
 import { recordOutcome } from './record-outcome.js';
+import { restoreVersion } from './restore-version.js';
 import { reviewNote } from './review-note.js';
 import { judgeInputs, refusal, storeCorrections } from './submit-batch.js';
 
@@ -70,6 +71,8 @@ export function createNoteCommands(deps: NoteCommandDeps): NoteCommands {
     deprecate: (caller, namespace, ids, reason) =>
       deprecateNotes(context, { caller, namespace, ids, reason }),
     restore: (caller, namespace, ids, reason) => restoreNotes(context, { caller, namespace, ids, reason }),
+    restoreVersion: (caller, namespace, id, version, reason) =>
+      restoreVersion(context, { caller, namespace, id, version, reason }),
     deprecateBySource: (caller, request) => deprecateBySource(context, caller, request),
     recordOutcome: (caller, receiptId, noteId, verdict, comment) =>
       recordOutcome(context, { caller, receiptId, noteId, verdict, comment }),

@@ -7,6 +7,7 @@ import type { NoteQueries } from '../ports/use-cases.js';
 import type { VectorIndex } from '../ports/vector-index.js';
 import { noteNotFound } from './change-note.js';
 import { findInfluence } from './find-influence.js';
+import { noteVersions } from './note-versions.js';
 
 export interface NoteQueryDeps {
   readonly store: Store;
@@ -25,6 +26,10 @@ export function createNoteQueries(deps: NoteQueryDeps): NoteQueries {
       return store.notes.list(scope, filter, order, page);
     },
     count: (scope, filter) => store.notes.count(scope, filter),
+    versions: async (namespace, id, first) => {
+      checkLimit(first);
+      return noteVersions(store, namespace, id, first);
+    },
     influence: async (request, first) => {
       checkLimit(first);
       return findInfluence(store, request, first);

@@ -3,8 +3,6 @@ import { checkText } from '../domain/check-text.js';
 import { ErrataError } from '../domain/errors.js';
 import { LIMITS } from '../domain/limits.js';
 import type { NoteId } from '../domain/note.js';
-import type { Receipt } from '../domain/retrieval.js';
-import type { Keyset } from '../ports/note-store.js';
 import { VERDICTS, type Verdict } from '../ports/use-cases.js';
 import { noteNotFound } from './change-note.js';
 import { cleanComment } from './clean-reason.js';
@@ -49,43 +47,17 @@ export async function recordOutcome(context: WriteContext, request: OutcomeReque
   if (!receipt.notes.some((note) => note.noteId === noteId)) {
     throw noteNotFound(1);
   }
-  return context.locks.run([`outcome ${receiptId}`], async () => {
-    const id = `outcome:${receiptId}:${noteId}`;
-    if (await isRecorded(context, receipt, noteId, id)) {
-      return false;
-    }
-    await context.store.audit.append({
-      id,
-      at: context.clock.now(),
-      actor: caller.name,
-      action: 'outcome',
-      namespace: receipt.namespace,
-      noteId,
-      reason,
-      changes: [`verdict: ${verdict}`],
-    });
-    await context.store.notes.addOutcome(receipt.namespace, noteId, { [COUNTS[verdict]]: 1 });
-    return true;
+  // The store takes an event id once, whichever process asks first: that decides who counts.
+  const isFirst = await context.store.audit.append({
+    id: `outcome:${receiptId}:${noteId}`,
+    at: context.clock.now(),
+    actor: caller.name,
+    action: 'outcome',
+    namespace: receipt.namespace,
+    noteId,
+    reason,
+    changes: [`verdict: ${verdict}`],
   });
-}
-
-/** Goes back through the note's history as far as the receipt's making: a verdict cannot be older. */
-async function isRecorded(
-  { store }: WriteContext,
-  receipt: Receipt,
-  noteId: NoteId,
-  eventId: string,
-): Promise<boolean> {
-  let after: Keyset | undefined;
-  for (;;) {
-    const page = await store.audit.list([receipt.namespace], { noteId }, { limit: LIMITS.pageSize, after });
-    if (page.items.some(({ id }) => id === eventId)) {
-      return true;
-    }
-    after = page.keysets.at(-1);
-    const oldest = page.items.at(-1);
-    if (!page.hasNext || after === undefined || oldest === undefined || oldest.at < receipt.createdAt) {
-      return false;
-    }
-  }
+  if (isFirst) await context.store.notes.addOutcome(receipt.namespace, noteId, { [COUNTS[verdict]]: 1 });
+  return isFirst;
 }

@@ -176,8 +176,8 @@ export interface AuditFilter {
 
 /** Append-only; every event is sealed into a hash chain, in the same transaction where the store has them. */
 export interface AuditLog {
-  /** For events that belong to no note change. */
-  append(event: AuditEvent): Promise<void>;
+  /** For events that belong to no note change. False where an event with this id was there already: nothing was written. */
+  append(event: AuditEvent): Promise<boolean>;
   /** Newest first. Events without a namespace are seen only by scope `all`. */
   list(scope: NamespaceScope, filter: AuditFilter, page: PageRequest): Promise<Page<AuditEvent>>;
   count(scope: NamespaceScope, filter: AuditFilter): Promise<number>;
@@ -203,6 +203,15 @@ export interface NoteHistory {
   readonly total: number;
 }
 
+/**
+ * What notes were before their later changes. A note's id is a hash of its texts, so texts never differ between versions;
+ * sources only grow. Both are shown as they are now, and an erased note has no past left.
+ */
+export interface VersionStore {
+  /** Past states, newest first; the present one is not among them. Notes that changed before this was kept have gaps. */
+  past(namespace: string, id: NoteId, limit: number): Promise<readonly FeedbackNote[]>;
+}
+
 export interface ReceiptStore {
   put(receipt: Receipt): Promise<void>;
   get(id: string): Promise<Receipt | undefined>;
@@ -215,8 +224,8 @@ export interface ReceiptStore {
 export interface JobStore {
   put(job: Job): Promise<void>;
   get(id: string): Promise<Job | undefined>;
-  /** Newest first. */
-  list(limit: number): Promise<readonly Job[]>;
+  /** Newest first, at most `limit` of the scope. Jobs without a namespace span all of them: only scope `all` sees them. */
+  list(scope: NamespaceScope, limit: number): Promise<readonly Job[]>;
   /** Takes the oldest queued job, or a running one whose lease ran out, and raises its fence. */
   take(owner: string, now: Instant, leaseUntil: Instant): Promise<Job | undefined>;
   /** Writes progress or an end state; false where the fence is no longer the caller's. */
@@ -255,6 +264,7 @@ export interface Store {
   readonly description: string;
   readonly notes: NoteStore;
   readonly audit: AuditLog;
+  readonly versions: VersionStore;
   readonly receipts: ReceiptStore;
   readonly jobs: JobStore;
   readonly keys: KeyStore;

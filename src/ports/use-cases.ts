@@ -105,6 +105,14 @@ export interface NoteCommands {
       readonly dryRun: boolean;
     },
   ): Promise<DeprecationReport>;
+  /** Gives a note the attributes, impact and dates of an earlier version, as a new version; its status stays. */
+  restoreVersion(
+    caller: Caller,
+    namespace: string,
+    id: NoteId,
+    version: number,
+    reason: string,
+  ): Promise<FeedbackNote>;
   recordOutcome(
     caller: Caller,
     receiptId: string,
@@ -114,6 +122,22 @@ export interface NoteCommands {
   ): Promise<boolean>;
   /** For law and leaked secrets: texts, vectors and receipts' mention go, a tombstone with the reason stays. */
   erase(caller: Caller, namespace: string, id: NoteId, reason: string): Promise<FeedbackNote>;
+}
+
+/** What a version changed in one field; a side is absent where the field had no value. */
+export interface FieldChange {
+  readonly field: string;
+  readonly before?: string | undefined;
+  readonly after?: string | undefined;
+}
+
+export interface NoteVersionEntry {
+  /** The note as it was at this version; sources and outcomes as they are now. */
+  readonly note: FeedbackNote;
+  readonly action?: string | undefined;
+  readonly actor?: string | undefined;
+  readonly reason?: string | undefined;
+  readonly changes: readonly FieldChange[];
 }
 
 export interface DeprecationReport {
@@ -168,6 +192,8 @@ export interface NoteQueries {
     page: PageRequest,
   ): Promise<Page<FeedbackNote>>;
   count(scope: NamespaceScope, filter: NoteFilter): Promise<number>;
+  /** Newest first, the present one included. */
+  versions(namespace: string, id: NoteId, first: number): Promise<readonly NoteVersionEntry[]>;
   influence(request: InfluenceRequest, first: number): Promise<Influence>;
   similar(namespace: string, id: NoteId, first: number): Promise<readonly ScoredNote[]>;
   audit(
@@ -235,7 +261,8 @@ export interface JobCommands {
   ): Promise<Job>;
   cancel(caller: Caller, id: string): Promise<Job>;
   get(id: string): Promise<Job | undefined>;
-  list(limit: number): Promise<readonly Job[]>;
+  /** Newest first; jobs without a namespace are seen by scope `all` only. */
+  list(scope: NamespaceScope, limit: number): Promise<readonly Job[]>;
   /** The job now and after every change until it has ended, also when another process runs it. `return()` ends a waiting `next()` at once. */
   progress(id: string): AsyncIterableIterator<Job>;
 }

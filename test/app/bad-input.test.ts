@@ -76,7 +76,7 @@ describe.skipIf(missing !== undefined)('bad input over HTTP, on real parts (need
       await store.notes.count('all', {}),
       await store.notes.lastRevision(),
       await store.audit.count('all', {}),
-      (await store.jobs.list(10)).length,
+      (await store.jobs.list('all', 10)).length,
       (await store.keys.list()).map(({ name, revokedAt }) => [name, revokedAt]),
     ]);
   }

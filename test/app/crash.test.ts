@@ -297,7 +297,7 @@ function overriding(jobs: JobStore, update: JobStore['update']): JobStore {
   return {
     put: (job) => jobs.put(job),
     get: (id) => jobs.get(id),
-    list: (limit) => jobs.list(limit),
+    list: (scope, limit) => jobs.list(scope, limit),
     take: (owner, now, leaseUntil) => jobs.take(owner, now, leaseUntil),
     requestCancel: (id, now) => jobs.requestCancel(id, now),
     update,

@@ -15,6 +15,8 @@ const COMMANDS: readonly (readonly [string, readonly string[], string])[] = [
   ['deprecate', ['deprecate', 'x', '--reason', 'old'], 'DEPRECATED'],
   ['restore', ['restore', 'x', '--reason', 'new'], 'ACTIVE'],
   ['deprecate-source', ['deprecate-source', '--author', 'kim', '--reason', 'left'], '"matched": 3'],
+  ['notes versions', ['notes', 'versions', 'x'], 'impact'],
+  ['notes restore-version', ['notes', 'restore-version', 'x', '--to', '1', '--reason', 'r'], 'lesson'],
   ['notes influence', ['notes', 'influence', 'x'], 'receipt-7'],
   ['models list', ['models', 'list'], 'all-MiniLM-L6-v2'],
   ['models pull', ['models', 'pull'], 'directory'],

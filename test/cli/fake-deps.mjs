@@ -79,6 +79,7 @@ export function fakeDeps(answers = {}) {
       review: record('review', fakeNote()),
       deprecate: record('deprecate', [fakeNote(1, { status: 'DEPRECATED' })]),
       restore: record('restore', [fakeNote()]),
+      restoreVersion: record('restoreVersion', fakeNote()),
       deprecateBySource: record('deprecateBySource', {
         dryRun: true,
         matched: 3,
@@ -96,6 +97,9 @@ export function fakeDeps(answers = {}) {
         hasPrevious: false,
       }),
       count: record('count', 41),
+      versions: record('versions', [
+        { note: fakeNote(), action: 'updated', actor: 'kim', changes: [{ field: 'impact', after: 'HIGH' }] },
+      ]),
       influence: record('influence', {
         notes: 1,
         answers: 2,

@@ -7,6 +7,7 @@ import { describeJobs } from './store/jobs.contract.js';
 import { describeLists } from './store/lists.contract.js';
 import { describeRecords } from './store/records.contract.js';
 import { describeSideStores } from './store/side-stores.contract.js';
+import { describeVersions } from './store/versions.contract.js';
 import { describeWrites } from './store/writes.contract.js';
 
 /**
@@ -18,6 +19,7 @@ export function describeNoteStore(name: string, traits: StoreTraits, unavailable
   describe.skipIf(unavailable !== undefined)(title, () => {
     describeWrites(traits);
     describeRecords(traits);
+    describeVersions(traits);
     describeLists(traits);
     describeChangeLog(traits);
     describeAuditLog(traits);

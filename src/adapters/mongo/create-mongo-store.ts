@@ -11,6 +11,7 @@ import { type KeyDocument, MongoKeyStore } from './mongo-key-store.js';
 import { MongoNoteStore } from './mongo-note-store.js';
 import { MongoReceiptStore, type ReceiptDocument } from './mongo-receipt-store.js';
 import { MongoSettingStore, type SettingDocument } from './mongo-setting-store.js';
+import { MongoVersionKeeper, MongoVersionStore, type VersionDocument } from './mongo-version-store.js';
 import { WriteCompletion } from './mongo-write-completion.js';
 
 export interface MongoStoreOptions {
@@ -56,11 +57,14 @@ async function assemble(connection: MongoConnection, vectorSubtype: VectorSubtyp
   const entries = connection.collection<ChangeDocument>('changes');
   const changes = new MongoChangeLog(entries);
   const doorbell = new MongoDoorbell(entries, !connection.isSerial, () => changes.last());
-  const completion = new WriteCompletion({ notes, audit, chain, changes });
+  const versions = connection.collection<VersionDocument>('versions');
+  const keeper = new MongoVersionKeeper(notes, versions);
+  const completion = new WriteCompletion({ notes, audit, chain, changes, keeper });
   return {
     description: connection.serverDescription,
-    notes: new MongoNoteStore({ connection, notes, changes, completion, doorbell, vectorSubtype }),
+    notes: new MongoNoteStore({ connection, notes, changes, completion, keeper, doorbell, vectorSubtype }),
     audit: log,
+    versions: new MongoVersionStore(connection, notes, versions),
     receipts: new MongoReceiptStore(connection, connection.collection<ReceiptDocument>('receipts')),
     jobs: new MongoJobStore(connection, connection.collection<JobDocument>('jobs')),
     keys: new MongoKeyStore(connection, connection.collection<KeyDocument>('keys')),

@@ -30,16 +30,17 @@ export class MongoAuditLog implements AuditLog {
     this.#chain = chain;
   }
 
-  async append(event: AuditEvent): Promise<void> {
+  append(event: AuditEvent): Promise<boolean> {
     const { id, ...fields } = event;
-    await this.#connection.run(async () => {
+    return this.#connection.run(async () => {
       try {
         await this.#events.insertOne({ _id: id, ...fields, version: 0 });
       } catch (error) {
         if (!isDuplicate(error)) throw error;
-        return;
+        return false;
       }
       await this.#chain.append([event]);
+      return true;
     });
   }
 

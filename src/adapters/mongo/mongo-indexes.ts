@@ -23,6 +23,7 @@ const INDEXES: Readonly<Record<string, readonly IndexSpecification[]>> = {
     { createdAt: 1, _id: 1 },
     { state: 1, createdAt: 1, _id: 1 },
   ],
+  versions: [{ noteId: 1, version: 1 }],
   keys: [{ keyHash: 1 }],
 };
 

@@ -1,7 +1,7 @@
 import type { Collection, Filter } from 'mongodb';
 import type { Job } from '../../domain/job.js';
 import type { Instant } from '../../domain/note.js';
-import type { JobStore } from '../../ports/note-store.js';
+import type { JobStore, NamespaceScope } from '../../ports/note-store.js';
 import { readJob } from '../records/job-record.js';
 import type { MongoConnection } from './mongo-connection.js';
 
@@ -32,9 +32,10 @@ export class MongoJobStore implements JobStore {
     return document === null ? undefined : jobFromDocument(document);
   }
 
-  async list(limit: number): Promise<readonly Job[]> {
+  async list(scope: NamespaceScope, limit: number): Promise<readonly Job[]> {
+    const filter: Filter<JobDocument> = scope === 'all' ? {} : { namespace: { $in: [...scope] } };
     const documents = await this.#connection.run(() =>
-      this.#jobs.find().sort({ createdAt: -1, _id: -1 }).limit(limit).toArray(),
+      this.#jobs.find(filter).sort({ createdAt: -1, _id: -1 }).limit(limit).toArray(),
     );
     return documents.flatMap((document) => jobFromDocument(document) ?? []);
   }

@@ -22,7 +22,9 @@ export function noteFilter(scope: NamespaceScope, filter: NoteFilter): Filter<No
   if (impact !== undefined) conditions.push({ impact });
   if (author !== undefined) conditions.push({ 'sources.author': author });
   const wanted = Object.entries(source ?? {}).filter(([, value]) => value !== undefined);
-  if (wanted.length > 0) conditions.push({ sources: { $elemMatch: Object.fromEntries(wanted) } });
+  // FerretDB 1 knows no $elemMatch over documents, which one part can do without.
+  if (wanted.length === 1) conditions.push({ [`sources.${wanted[0]?.[0]}`]: wanted[0]?.[1] });
+  else if (wanted.length > 1) conditions.push({ sources: { $elemMatch: Object.fromEntries(wanted) } });
   for (const [key, value] of Object.entries(attributes ?? {})) {
     conditions.push({ attributes: attributePair(key, value) });
   }

@@ -31,6 +31,7 @@ import { noteFilter } from './mongo-note-filter.js';
 import { MongoNoteWriter } from './mongo-note-writer.js';
 import { readPage } from './mongo-paging.js';
 import { countByStatus } from './mongo-status-counts.js';
+import type { MongoVersionKeeper } from './mongo-version-store.js';
 import type { WriteCompletion } from './mongo-write-completion.js';
 
 export interface MongoNoteStoreParts {
@@ -38,6 +39,7 @@ export interface MongoNoteStoreParts {
   readonly notes: Collection<NoteDocument>;
   readonly changes: MongoChangeLog;
   readonly completion: WriteCompletion;
+  readonly keeper: MongoVersionKeeper;
   readonly doorbell: MongoDoorbell;
   readonly vectorSubtype: VectorSubtype;
 }
@@ -53,7 +55,7 @@ export class MongoNoteStore implements NoteStore {
   constructor(parts: MongoNoteStoreParts) {
     this.#parts = parts;
     this.#notes = parts.notes;
-    this.#writer = new MongoNoteWriter(parts.notes, parts.completion, parts.vectorSubtype);
+    this.#writer = new MongoNoteWriter(parts);
   }
 
   async get(namespace: string, id: NoteId): Promise<FeedbackNote | undefined> {

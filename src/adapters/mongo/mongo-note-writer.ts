@@ -10,18 +10,26 @@ import {
   vectorFields,
 } from './mongo-documents.js';
 import { duplicatePositions, isDuplicate } from './mongo-errors.js';
+import type { MongoVersionKeeper } from './mongo-version-store.js';
 import type { WriteCompletion } from './mongo-write-completion.js';
 
 /** Each note changes in one atomic operation that carries its audit event; `WriteCompletion` does the rest. */
 export class MongoNoteWriter {
   readonly #notes: Collection<NoteDocument>;
   readonly #completion: WriteCompletion;
+  readonly #keeper: MongoVersionKeeper;
   readonly #vectorSubtype: VectorSubtype;
 
-  constructor(notes: Collection<NoteDocument>, completion: WriteCompletion, vectorSubtype: VectorSubtype) {
-    this.#notes = notes;
-    this.#completion = completion;
-    this.#vectorSubtype = vectorSubtype;
+  constructor(parts: {
+    readonly notes: Collection<NoteDocument>;
+    readonly completion: WriteCompletion;
+    readonly keeper: MongoVersionKeeper;
+    readonly vectorSubtype: VectorSubtype;
+  }) {
+    this.#notes = parts.notes;
+    this.#completion = parts.completion;
+    this.#keeper = parts.keeper;
+    this.#vectorSubtype = parts.vectorSubtype;
   }
 
   async insert(entries: readonly NoteInsert[]): Promise<readonly InsertOutcome[]> {
@@ -56,6 +64,7 @@ export class MongoNoteWriter {
     // What a crash cut off: its event would be overwritten. The change entry of this write covers the lost one.
     if (held.pending) await this.#completion.writeEvents([held.pending]);
     const version = expectedVersion + 1;
+    await this.#keeper.keep(id, expectedVersion);
     const encoded = vectors === undefined ? {} : vectorFields(vectors, this.#vectorSubtype);
     const pending = { ...eventOf(note, version, audit), open: true as const };
     const target = { _id: id, namespace, version: expectedVersion };

@@ -4,6 +4,7 @@ import type { MongoAuditChain } from './mongo-audit-chain.js';
 import type { MongoChangeLog } from './mongo-change-log.js';
 import type { AuditDocument, NoteDocument } from './mongo-documents.js';
 import { duplicatePositions } from './mongo-errors.js';
+import type { MongoVersionKeeper } from './mongo-version-store.js';
 
 type PendingNote = Pick<NoteDocument, '_id' | 'version' | 'pending'>;
 
@@ -20,6 +21,7 @@ export class WriteCompletion {
   readonly #audit: Collection<AuditDocument>;
   readonly #chain: MongoAuditChain;
   readonly #changes: MongoChangeLog;
+  readonly #keeper: MongoVersionKeeper;
   #failed = false;
 
   constructor(parts: {
@@ -27,11 +29,13 @@ export class WriteCompletion {
     readonly audit: Collection<AuditDocument>;
     readonly chain: MongoAuditChain;
     readonly changes: MongoChangeLog;
+    readonly keeper: MongoVersionKeeper;
   }) {
     this.#notes = parts.notes;
     this.#audit = parts.audit;
     this.#chain = parts.chain;
     this.#changes = parts.changes;
+    this.#keeper = parts.keeper;
   }
 
   /** One change entry for all the notes. */
@@ -39,6 +43,7 @@ export class WriteCompletion {
     if (notes.length === 0) return;
     await this.watched(async () => {
       await this.writeEvents(notes.flatMap(({ pending }) => pending ?? []));
+      await this.#keeper.drop(notes.filter(isErasure).map(({ _id }) => _id));
       await this.#changes.append(notes.map(({ _id }) => _id));
       await this.#clear(notes);
     });
@@ -95,4 +100,9 @@ export class WriteCompletion {
       await this.#notes.updateMany({ _id: { $in: ids }, version }, { $set: { pending: null } });
     }
   }
+}
+
+/** An erased note's past states hold its attributes: they go with its texts, also when a crash came in between. */
+function isErasure({ pending }: PendingNote): boolean {
+  return pending?.action === 'erased';
 }

@@ -6,6 +6,7 @@ import { SqliteKeyStore } from './sqlite-key-store.js';
 import { SqliteNoteStore } from './sqlite-note-store.js';
 import { SqliteReceiptStore } from './sqlite-receipt-store.js';
 import { SqliteSettingStore } from './sqlite-setting-store.js';
+import { SqliteVersionStore } from './sqlite-version-store.js';
 
 export interface SqliteStoreOptions {
   /** The database file; it and its folder are made where absent, readable by their owner only. */
@@ -35,6 +36,7 @@ export async function createSqliteStore(options: SqliteStoreOptions): Promise<St
     description: `sqlite ${version}`,
     notes,
     audit,
+    versions: new SqliteVersionStore(db),
     receipts: new SqliteReceiptStore(db),
     jobs: new SqliteJobStore(db),
     keys: new SqliteKeyStore(db),

@@ -26,7 +26,7 @@ export function insertAuditEvent(db: SqliteDatabase, event: NoteAuditEvent): voi
   insert(db, { ...event, id: `${event.noteId}:${event.version}` }, event.version);
 }
 
-function insert(db: SqliteDatabase, event: AuditEvent, version: number): void {
+function insert(db: SqliteDatabase, event: AuditEvent, version: number): boolean {
   const added = db.run(
     `INSERT INTO audit (id, at, version, actor, action, namespace, note_id, reason, changes)
      VALUES (@id, @at, @version, @actor, @action, @namespace, @noteId, @reason, @changes) ON CONFLICT (id) DO NOTHING`,
@@ -43,6 +43,7 @@ function insert(db: SqliteDatabase, event: AuditEvent, version: number): void {
     },
   );
   if (added > 0) sealEvents(db, [event]);
+  return added > 0;
 }
 
 export class SqliteAuditLog implements AuditLog {
@@ -52,7 +53,7 @@ export class SqliteAuditLog implements AuditLog {
     this.#db = db;
   }
 
-  append(event: AuditEvent): Promise<void> {
+  append(event: AuditEvent): Promise<boolean> {
     return this.#db.write(() => insert(this.#db, event, 0));
   }
 

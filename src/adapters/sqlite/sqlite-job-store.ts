@@ -1,7 +1,7 @@
 import { ErrataError } from '../../domain/errors.js';
 import type { Job } from '../../domain/job.js';
 import type { Instant } from '../../domain/note.js';
-import type { JobStore } from '../../ports/note-store.js';
+import type { JobStore, NamespaceScope } from '../../ports/note-store.js';
 import { readJob } from '../records/job-record.js';
 import type { Row, SqliteDatabase } from './sqlite-database.js';
 import { parseObject } from './sqlite-note-rows.js';
@@ -54,9 +54,10 @@ export class SqliteJobStore implements JobStore {
     return row === undefined ? undefined : jobFromRow(row);
   }
 
-  async list(limit: number): Promise<readonly Job[]> {
-    const sql = `SELECT ${COLUMNS} FROM jobs ORDER BY created_at DESC, id DESC LIMIT @limit`;
-    const rows = await this.#db.read(() => this.#db.all(sql, { limit }));
+  async list(scope: NamespaceScope, limit: number): Promise<readonly Job[]> {
+    const where = scope === 'all' ? '' : 'WHERE namespace IN (SELECT value FROM json_each(@scope))';
+    const sql = `SELECT ${COLUMNS} FROM jobs ${where} ORDER BY created_at DESC, id DESC LIMIT @limit`;
+    const rows = await this.#db.read(() => this.#db.all(sql, { limit, scope: JSON.stringify(scope) }));
     return rows.flatMap((row) => jobFromRow(row) ?? []);
   }
 

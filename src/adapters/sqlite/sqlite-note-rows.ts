@@ -1,4 +1,4 @@
-import type { FeedbackNote, NoteVectors } from '../../domain/note.js';
+import type { FeedbackNote, NoteVectors, OutcomeCounts } from '../../domain/note.js';
 import type { NoteWrite } from '../../ports/note-store.js';
 import { searchedText } from '../records/fold-text.js';
 import { riskRank } from '../records/note-order.js';
@@ -32,6 +32,15 @@ export function noteFromRow(row: Row): FeedbackNote | undefined {
   if (rest === undefined) return undefined;
   const { retrieved, helpful, harmful, ignored } = row;
   return readNote({ ...rest, ...row, outcomes: { retrieved, helpful, harmful, ignored } });
+}
+
+export function outcomesFromRow({ retrieved, helpful, harmful, ignored }: Row): OutcomeCounts {
+  return {
+    retrieved: Number(retrieved),
+    helpful: Number(helpful),
+    harmful: Number(harmful),
+    ignored: Number(ignored),
+  };
 }
 
 /** The vectors of a row; undefined where it has none or they cannot be read. */

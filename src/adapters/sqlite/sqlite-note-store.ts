@@ -25,12 +25,14 @@ import {
   NOTE_COLUMNS,
   noteFromRow,
   noteParameters,
+  outcomesFromRow,
   UPDATE_NOTE,
   VECTOR_COLUMNS,
   vectorsFromRow,
   writeFacets,
   writeVectors,
 } from './sqlite-note-rows.js';
+import { dropVersions, keepVersion } from './sqlite-version-store.js';
 
 interface ScanParameters {
   readonly after: string;
@@ -202,17 +204,14 @@ export class SqliteNoteStore implements NoteStore {
       throw versionConflict(note.id, expectedVersion, Number(held.version));
     const version = expectedVersion + 1;
     const model = vectors === undefined ? held.model : (vectors?.modelId ?? null);
+    keepVersion(this.#db, held.seq);
     this.#db.run(UPDATE_NOTE, { ...noteParameters(note), version, model });
     writeFacets(this.#db, held.seq, note, false);
     if (vectors !== undefined) writeVectors(this.#db, held.seq, vectors);
+    if (vectors === null) dropVersions(this.#db, held.seq);
     insertAuditEvent(this.#db, { ...audit, version, namespace: note.namespace, noteId: note.id });
     appendChange(this.#db, [note.id]);
-    const outcomes = {
-      retrieved: Number(held.retrieved),
-      helpful: Number(held.helpful),
-      harmful: Number(held.harmful),
-      ignored: Number(held.ignored),
-    };
+    const outcomes = outcomesFromRow(held);
     return { ...note, outcomes, version, ...(model === null ? {} : { embeddingModel: String(model) }) };
   }
 

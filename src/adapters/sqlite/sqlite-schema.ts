@@ -126,4 +126,12 @@ export const MIGRATIONS: readonly string[] = [
     hash TEXT NOT NULL
   ) STRICT;
   `,
+  `
+  CREATE TABLE note_versions (
+    note INTEGER NOT NULL REFERENCES notes (seq),
+    version INTEGER NOT NULL,
+    body TEXT NOT NULL,
+    PRIMARY KEY (note, version)
+  ) STRICT, WITHOUT ROWID;
+  `,
 ];

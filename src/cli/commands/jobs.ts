@@ -69,7 +69,7 @@ async function start(session: Session, args: readonly string[], options: StartOp
 }
 
 async function list(session: Session, _args: readonly string[], options: ListOptions): Promise<void> {
-  const jobs = await (await session.open('store')).useCases.jobs.list(options.limit);
+  const jobs = await (await session.open('store')).useCases.jobs.list('all', options.limit);
   await session.answer(jobs, () =>
     table(
       ['id', 'kind', 'state', 'done', 'created'],

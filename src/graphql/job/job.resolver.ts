@@ -14,7 +14,7 @@ import { isGranted, requireRole } from '../../domain/access.js';
 import type { Caller } from '../../domain/api-key.js';
 import { ErrataError } from '../../domain/errors.js';
 import type { Job, JobKind } from '../../domain/job.js';
-import { requireEveryNamespace, requireNamespace } from '../access.js';
+import { grantedScope, requireEveryNamespace, requireNamespace } from '../access.js';
 import type { GraphqlContext } from '../context.js';
 import { JobKindEnum } from '../enums.js';
 import { AttributeInputType, readAttributes } from '../note/attribute.js';
@@ -70,8 +70,8 @@ export class JobResolver {
     first?: number | null,
   ): Promise<JobType[]> {
     requireRole(context.caller, 'admin');
-    const jobs = await context.useCases.jobs.list(readPageSize('first', first ?? DEFAULT_PAGE_SIZE));
-    return jobs.filter((job) => maySee(context.caller, job));
+    const limit = readPageSize('first', first ?? DEFAULT_PAGE_SIZE);
+    return [...(await context.useCases.jobs.list(grantedScope(context.caller), limit))];
   }
 
   @Mutation(() => JobType, { description: 'Queues background work. Role: admin.' })

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type Collection, type Document, MongoClient } from 'mongodb';
+import { BSON, type Collection, type Document, MongoClient } from 'mongodb';
 import { createMongoStore } from '../../../src/adapters/mongo/create-mongo-store.js';
 import type { Store } from '../../../src/ports/note-store.js';
 import type { StoreFixture } from '../../contract/store/fixture.js';
@@ -64,6 +64,11 @@ export async function createMongoFixture(uri: string, serial = false): Promise<M
         await audit.deleteOne({ _id: event._id });
         await notes.updateOne({ _id: event.noteId }, { $set: { pending: { ...event, open: true } } });
       }
+    },
+    raw: async () => {
+      const names = (await db.listCollections().toArray()).map(({ name }) => name);
+      const documents = await Promise.all(names.map((name) => db.collection(name).find().toArray()));
+      return Buffer.concat(documents.flat().map((document) => Buffer.from(BSON.serialize(document))));
     },
     dispose: async () => {
       await Promise.all(opened.map((store) => store.close()));

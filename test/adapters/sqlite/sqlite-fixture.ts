@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import Database from 'better-sqlite3';
@@ -38,6 +38,12 @@ export async function createSqliteFixture(): Promise<StoreFixture & { readonly f
           "INSERT INTO audit (id, at, version, actor, action, changes) VALUES (?, '2026-01-01T00:00:00.000Z', 0, 'x', 'created', '[]')",
           id,
         ),
+    },
+    raw: async () => {
+      const names = await readdir(path.dirname(file));
+      return Buffer.concat(
+        await Promise.all(names.map((name) => readFile(path.join(path.dirname(file), name)))),
+      );
     },
     dispose: async () => {
       await Promise.all(opened.map((store) => store.close()));

@@ -29,6 +29,19 @@ export function describeAuditLog(traits: StoreTraits): void {
       ]);
     });
 
+    it('takes an event id once, whoever asks first', async () => {
+      const event = { ...audit('outcome'), id: 'outcome:r:n', changes: ['verdict: HELPFUL'] };
+      const others = await Promise.all(Array.from({ length: traits.clients - 1 }, () => fixture().connect()));
+      const asked = [fixture().store, ...others].map(({ audit: each }, i) =>
+        each.append({ ...event, actor: `client ${i}` }),
+      );
+      const taken = await Promise.all(asked);
+      expect(taken.filter(Boolean)).toHaveLength(1);
+      expect(await log().append(event)).toBe(false);
+      const { items } = await log().list('all', {}, { limit: 9 });
+      expect(items.map(({ actor }) => actor)).toEqual([`client ${taken.indexOf(true)}`]);
+    });
+
     it('keeps the versions of one millisecond in order', async () => {
       let note = await insertOne(notes(), 'a');
       for (let version = 1; version < 12; version += 1) {

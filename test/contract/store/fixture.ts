@@ -26,6 +26,8 @@ export interface StoreFixture {
    * everything in one transaction.
    */
   readonly cutOff?: (write: (store: Store) => Promise<unknown>) => Promise<void>;
+  /** Every byte that is stored, as somebody with access to the disk finds it. */
+  raw(): Promise<Buffer>;
   dispose(): Promise<void>;
 }
 
@@ -33,6 +35,8 @@ export interface StoreTraits {
   readonly createFixture: () => Promise<StoreFixture>;
   /** Clients that may write at once. */
   readonly clients: number;
+  /** The server cannot look for several parts of one source (FerretDB 1). */
+  readonly oneSourcePart?: boolean;
 }
 
 /** A fresh fixture for each test of the surrounding block. */

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Job } from '../../../src/domain/job.js';
+import type { NamespaceScope } from '../../../src/ports/note-store.js';
 import { type StoreTraits, useFixture } from './fixture.js';
 import { at } from './sample-notes.js';
 
@@ -36,7 +37,13 @@ export function describeJobs(traits: StoreTraits): void {
       await jobs().put(job('c', 3));
       expect(await jobs().get('b')).toEqual(full);
       expect(await jobs().get('none')).toBeUndefined();
-      expect((await jobs().list(2)).map(({ id }) => id)).toEqual(['c', 'b']);
+      const ids = async (scope: NamespaceScope, limit: number) =>
+        (await jobs().list(scope, limit)).map(({ id }) => id);
+      expect(await ids('all', 2)).toEqual(['c', 'b']);
+      // What the scope leaves out does not take a place.
+      expect(await ids(['acme', 'umbra'], 1)).toEqual(['b']);
+      expect(await ids(['umbra'], 9)).toEqual([]);
+      expect(await ids([], 9)).toEqual([]);
     });
 
     it('hands each queued job to one taker, oldest first', async () => {

@@ -168,7 +168,7 @@ export function describeWrites(traits: StoreTraits): void {
       await expect(store.notes.repair()).rejects.toMatchObject(closed);
       await expect(store.audit.count('all', {})).rejects.toMatchObject(closed);
       await expect(store.receipts.get('r')).rejects.toMatchObject(closed);
-      await expect(store.jobs.list(1)).rejects.toMatchObject(closed);
+      await expect(store.jobs.list('all', 1)).rejects.toMatchObject(closed);
       await expect(store.keys.list()).rejects.toMatchObject(closed);
       await expect(store.settings.get('s')).rejects.toMatchObject(closed);
     });

@@ -198,6 +198,10 @@ export class InMemoryUseCases implements UseCases {
       await this.call('restore');
       return this.change(namespace, ids, 'ACTIVE');
     },
+    restoreVersion: async (_caller, namespace, id) => {
+      await this.call('restoreVersion');
+      return this.require(namespace, id);
+    },
     deprecateBySource: async (_caller, { dryRun, namespace, source }) => {
       await this.call('deprecateBySource');
       const matched = [...this.store.values()].filter(
@@ -244,6 +248,10 @@ export class InMemoryUseCases implements UseCases {
     count: async (scope, filter) => {
       await this.call('count');
       return this.select(scope, filter).length;
+    },
+    versions: async (namespace, id) => {
+      await this.call('versions');
+      return [{ note: this.require(namespace, id), action: 'created', actor: 'ada', changes: [] }];
     },
     influence: async ({ noteIds }) => {
       await this.call('influence');
@@ -327,9 +335,12 @@ export class InMemoryUseCases implements UseCases {
       await this.call('job');
       return this.jobStore.get(id);
     },
-    list: async (limit) => {
+    list: async (scope, limit) => {
       await this.call('jobs');
-      return [...this.jobStore.values()].reverse().slice(0, limit);
+      const seen = [...this.jobStore.values()].filter(
+        ({ namespace }) => scope === 'all' || (namespace !== undefined && scope.includes(namespace)),
+      );
+      return seen.reverse().slice(0, limit);
     },
     progress: (id) => {
       const feed: LiveFeed<Job> = new LiveFeed(() => this.progressFeeds.delete(feed));
