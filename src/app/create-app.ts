@@ -1,6 +1,8 @@
 import { createTokenCounters } from '../adapters/tokens/create-token-counters.js';
+import { createCalibrator } from '../evaluation/calibration/calibrate-namespace.js';
 import { createEvaluations } from '../evaluation/golden-versions.js';
 import { createKeyCommands } from '../guard/key-commands.js';
+import { calibrationHandler } from '../jobs/calibration.js';
 import { compactionHandler, RECEIPT_DAYS } from '../jobs/compaction.js';
 import { backfillHandler, reembedHandler } from '../jobs/embed-stored-notes.js';
 import { erasureHandler } from '../jobs/erasure.js';
@@ -14,7 +16,8 @@ import { createNoteQueries } from '../notes/note-queries.js';
 import { systemClock } from '../ports/clock.js';
 import type { Logger } from '../ports/logger.js';
 import type { Store } from '../ports/note-store.js';
-import type { Stats, UseCases } from '../ports/use-cases.js';
+import type { Evaluations, Stats, UseCases } from '../ports/use-cases.js';
+import { createCalibrations } from '../retrieval/calibrations.js';
 import { createIndexFollower, type IndexFollower } from '../retrieval/follow-store.js';
 import { decodeCentre } from '../retrieval/late-interaction.js';
 import { NamespaceCentres } from '../retrieval/namespace-centres.js';
@@ -23,7 +26,8 @@ import { type LateInteraction, rerankModelOf } from '../retrieval/rerank-candida
 import { createRetrievalQueries } from '../retrieval/retrieval-queries.js';
 import type { RetrieveDeps } from '../retrieval/retrieve.js';
 import { createScoreModel } from '../retrieval/score-model.js';
-import type { Engines } from './installation.js';
+import { type Engines, scoreFitOf } from './installation.js';
+import { sampleTuningQueries } from './load-sample.js';
 
 /** How often versions are compared with the store, in case a change was missed; a scan of 100,000 versions takes about 0.5 s. */
 const RESYNC_MS = 10 * 60_000;
@@ -73,6 +77,8 @@ export async function createApp({ store, engines, logger, runJobs, follow = true
 
   const outcomes = new OutcomeCounter(store.notes, logger);
   const scoreModel = createScoreModel(embedder.model.id, engines.fittedScore);
+  const calibrations = createCalibrations(store.settings, clock);
+  const scoreFit = scoreFitOf(engines);
   const retrieveDeps: RetrieveDeps = {
     store,
     embedder,
@@ -84,10 +90,23 @@ export async function createApp({ store, engines, logger, runJobs, follow = true
     lateInteraction: lateInteractionOf(engines, centres),
     outcomes,
     clock,
+    calibrations,
+    scoreFit,
   };
   const tokenCounters = createTokenCounters();
   const retrieval = createRetrievalQueries({ ...retrieveDeps, tokenCounters });
   const commands = createNoteCommands({ store, embedder, vectorIndex, clock, catchUp, logger });
+  const evaluations: Evaluations = {
+    ...createEvaluations({ store, clock }),
+    ...createCalibrator({
+      store,
+      retrieval,
+      calibrations,
+      clock,
+      scoreFit,
+      fittedOn: scoreFit === null ? () => new Set() : sampleTuningQueries,
+    }),
+  };
   const embedJob = { notes: store.notes, embedder, clock, catchUp };
   const runner = new JobRunner({
     jobs: store.jobs,
@@ -99,6 +118,7 @@ export async function createApp({ store, engines, logger, runJobs, follow = true
       STALENESS_SWEEP: stalenessSweepHandler({ notes: store.notes, commands, clock }),
       COMPACTION: compactionHandler({ store, vectorIndex, clock }),
       EVALUATION: evaluationHandler({ store, retrieval }),
+      CALIBRATION: calibrationHandler(evaluations),
       ERASURE: erasureHandler(commands),
     },
   });
@@ -114,7 +134,7 @@ export async function createApp({ store, engines, logger, runJobs, follow = true
     jobs: createJobCommands({ jobs: store.jobs, audit: store.audit, clock, ring }),
     keys: createKeyCommands({ keys: store.keys, audit: store.audit, clock }),
     feed,
-    evaluations: createEvaluations({ store, clock }),
+    evaluations,
     stats: async (scope) => ({
       ...(await stats(store, engines, scope, (clock.nowMs() - startedMs) / 1_000)),
       rerankModel: rerankModelOf(retrieveDeps),

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createNativeVectorIndex } from '../adapters/native/native-vector-index.js';
@@ -89,6 +90,15 @@ export async function openEngines(config: Config, logger: Logger = silentLogger)
     await embedder.close();
     throw error;
   }
+}
+
+/** Digest of the weights behind the scores; null where those in use were fitted for another model. */
+export function scoreFitOf({
+  fittedScore,
+  embedder,
+}: Pick<Engines, 'fittedScore' | 'embedder'>): string | null {
+  if (fittedScore?.embeddingModel !== embedder.model.id) return null;
+  return createHash('sha256').update(JSON.stringify(fittedScore)).digest('hex').slice(0, 16);
 }
 
 /** Weights that were fitted on the sample's tuning half and shipped with the code; undefined for other models. */

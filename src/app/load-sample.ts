@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Caller } from '../domain/api-key.js';
 import type { NoteId } from '../domain/note.js';
 import { IMPACTS } from '../domain/note.js';
-import { type GoldenSet, parseGoldenSet } from '../evaluation/golden-set.js';
+import { type GoldenSet, halfOf, parseGoldenSet } from '../evaluation/golden-set.js';
 import type { NoteCommands, SubmitResult } from '../ports/use-cases.js';
 
 export const SAMPLE_NAMESPACE = 'sample';
@@ -99,6 +99,12 @@ async function judge(
     await commands.review(SAMPLER, { id: note.id, namespace, decision, comment: 'sample' });
   }
   return note.id;
+}
+
+/** Texts of the queries that the shipped weights were fitted on. */
+export function sampleTuningQueries(): ReadonlySet<string> {
+  const { queries } = sampleGoldenSet();
+  return new Set(queries.filter((query) => halfOf(query) === 'tune').map(({ query }) => query));
 }
 
 /** The project's own golden queries; expected notes are named by sample handle. */

@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { addAudit } from './commands/audit.js';
+import { addCalibrate } from './commands/calibrate.js';
 import { addDoctor } from './commands/doctor.js';
 import { addEvaluate } from './commands/evaluate.js';
 import { addExport } from './commands/export.js';
@@ -66,6 +67,7 @@ export function createProgram(context: CliContext, terminal: Terminal, output: P
     addReport,
     addAudit,
     addGolden,
+    addCalibrate,
     addDoctor,
     addSchema,
   ];

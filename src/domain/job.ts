@@ -6,6 +6,7 @@ export const JOB_KINDS = [
   'STALENESS_SWEEP',
   'COMPACTION',
   'EVALUATION',
+  'CALIBRATION',
   'ERASURE',
 ] as const;
 export type JobKind = (typeof JOB_KINDS)[number];

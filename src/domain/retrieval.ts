@@ -1,5 +1,5 @@
 import type { FeedbackNote, Instant, NoteId } from './note.js';
-import type { CosineScore, RerankLogit, ScoreScale } from './scores.js';
+import type { CosineScore, Probability, RerankLogit, ScoreScale } from './scores.js';
 
 export const RISKS = ['LOW', 'NORMAL'] as const;
 /** LOW: no reranking. */
@@ -14,6 +14,8 @@ export interface ScoredNote {
   readonly vectorRank?: number | undefined;
   readonly lexicalRank?: number | undefined;
   readonly rerankScore?: RerankLogit | undefined;
+  /** Chance that the note applies, by the namespace's calibration; absent where it has none. */
+  readonly probability?: Probability | undefined;
 }
 
 export interface Stage {

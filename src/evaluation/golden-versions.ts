@@ -23,7 +23,10 @@ export interface GoldenSetDeps {
 }
 
 /** Sets live in the settings store. Changes of one process are made one after the other; of two processes the later one wins. */
-export function createEvaluations({ store, clock }: GoldenSetDeps): Evaluations {
+export function createEvaluations({
+  store,
+  clock,
+}: GoldenSetDeps): Omit<Evaluations, 'calibrate' | 'calibrations' | 'clearCalibrations'> {
   const { settings } = store;
   let last: Promise<unknown> = Promise.resolve();
   const serially = <T>(work: () => Promise<T>): Promise<T> => {

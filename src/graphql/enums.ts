@@ -85,6 +85,8 @@ export const JobKindEnum = registerValues('JobKind', 'Kinds of background work.'
   STALENESS_SWEEP: 'Deprecates expired notes and puts those due for review into the queue.',
   COMPACTION: 'Frees tombstones of the index and prunes logs.',
   EVALUATION: 'Runs a golden set and reports recall, ranks and abstention.',
+  CALIBRATION:
+    'Fits thresholds on a golden set, so that few queries without an answer get a note; option alpha.',
   ERASURE: 'Removes texts for law or leaked secrets.',
 });
 

@@ -9,6 +9,7 @@ const JOB_OPTIONS: Readonly<Record<JobKind, readonly string[]>> = {
   STALENESS_SWEEP: ['dryRun'],
   COMPACTION: [],
   EVALUATION: [],
+  CALIBRATION: ['alpha'],
   ERASURE: ['ids', 'reason'],
 };
 

@@ -1,5 +1,6 @@
 import type { Caller, Role } from '../domain/api-key.js';
 import type { AuditEvent } from '../domain/audit.js';
+import type { Calibration } from '../domain/calibration.js';
 import type { Job, JobKind } from '../domain/job.js';
 import type {
   Attributes,
@@ -364,7 +365,19 @@ export interface GoldenQueryInput {
   readonly language?: string | undefined;
 }
 
-/** Golden sets and evaluations of namespaces. */
+export interface CalibrateRequest {
+  readonly namespace?: string | undefined;
+  /** Share of queries without an answer that may get a note, 0.001…0.5. Default 0.05. */
+  readonly alpha?: number | undefined;
+  /** JSONL by note id; none: the namespace's saved set. */
+  readonly golden?: string | undefined;
+  /** Report only. */
+  readonly dryRun?: boolean | undefined;
+  readonly onProgress?: ((done: number, total: number) => void | Promise<void>) | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Golden sets, evaluations and calibrations of namespaces. */
 export interface Evaluations {
   /** Newest first. */
   runs(namespace: string, first: number): Promise<readonly EvaluationRun[]>;
@@ -375,6 +388,12 @@ export interface Evaluations {
   saveGoldenSet(caller: Caller, namespace: string, jsonl: string): Promise<SavedGoldenSet>;
   /** Adds one query, or replaces the judgement of the same one. Errors: `INVALID_INPUT`, `NOTE_NOT_FOUND`, `RECEIPT_NOT_FOUND`. */
   addGoldenQuery(caller: Caller, input: GoldenQueryInput): Promise<SavedGoldenSet>;
+  /** Newest first. */
+  calibrations(namespace: string): Promise<readonly Calibration[]>;
+  /** Fits, reports on held-out queries and, unless it is a dry run, puts into force. Errors: `INVALID_INPUT` for too few queries. */
+  calibrate(caller: Caller, request: CalibrateRequest): Promise<readonly Calibration[]>;
+  /** Back to the thresholds that are shipped. False where there was nothing to clear. */
+  clearCalibrations(caller: Caller, namespace: string | undefined): Promise<boolean>;
 }
 
 /** What the edges (GraphQL, command line) may call: the driving side of the hexagon. */

@@ -8,6 +8,7 @@ import type { LexicalIndex } from '../ports/lexical-index.js';
 import type { Store } from '../ports/note-store.js';
 import type { RetrieveRequest } from '../ports/use-cases.js';
 import type { VectorIndex } from '../ports/vector-index.js';
+import { applyCalibration, type CalibrationDeps } from './apply-calibration.js';
 import { checkRequest } from './check-request.js';
 import { findCandidates } from './find-candidates.js';
 import type { IndexFollower } from './follow-store.js';
@@ -19,7 +20,7 @@ import { candidateFeatures, queryTerms, scoreCandidates } from './score-candidat
 import type { ScoreModel } from './score-model.js';
 import { StageTimer } from './stage-timer.js';
 
-export interface RetrieveDeps extends RerankDeps {
+export interface RetrieveDeps extends RerankDeps, CalibrationDeps {
   readonly store: Store;
   readonly embedder: Embedder;
   readonly vectorIndex: VectorIndex;
@@ -59,21 +60,27 @@ export async function retrieve(
   });
   const input = { request: valid, embedding, terms, candidates: scored };
   const reranked = await rerankCandidates(deps, input, timer, signal);
-  const { scale, threshold: calibrated } = reranked.ran ?? deps.scoreModel;
-  const threshold = valid.threshold ?? calibrated;
-  const selected = reranked.candidates.filter(({ score }) => score >= threshold).slice(0, valid.finalK);
+  const { scale, threshold: shipped } = reranked.ran ?? deps.scoreModel;
+  const judged = await applyCalibration(deps, valid, {
+    candidates: reranked.candidates,
+    rerankModel: reranked.ran?.modelId ?? null,
+    scale,
+  });
+  const threshold = valid.threshold ?? judged.threshold ?? shipped;
+  const selected = judged.candidates.filter(({ score }) => score >= threshold).slice(0, valid.finalK);
   const uncalibrated = deps.scoreModel.uncalibrated;
   const retrieval: Retrieval = {
     id: randomUUID(),
     namespace: valid.namespace,
     notes: selected,
-    candidates: reranked.candidates,
+    candidates: judged.candidates,
     abstained: selected.length === 0,
     threshold,
     scoreScale: scale,
     degraded: [
       ...candidates.degraded,
       ...reranked.degraded,
+      ...(judged.refused === undefined ? [] : [`calibration: ${judged.refused}`]),
       ...(uncalibrated === undefined ? [] : [`calibration: ${uncalibrated}`]),
     ],
     plan: candidates.plan,

@@ -320,6 +320,7 @@ function jobRunner(jobs: JobStore, clock: Clock, deps: EmbedDeps): JobRunner {
       STALENESS_SWEEP: unknown,
       COMPACTION: unknown,
       EVALUATION: unknown,
+      CALIBRATION: unknown,
       ERASURE: unknown,
     },
   });

@@ -151,6 +151,9 @@ export function fakeDeps(answers = {}) {
     evaluations: {
       saveGoldenSet: record('saveGoldenSet', fakeGoldenSet),
       goldenSet: record('goldenSet', fakeGoldenSet),
+      calibrations: record('calibrations', [fakeCalibration]),
+      calibrate: record('calibrate', [fakeCalibration]),
+      clearCalibrations: record('clearCalibrations', true),
       goldenText: record('goldenText', '{"id":"q1","query":"a","expected":[]}\n'),
     },
   };
@@ -218,6 +221,30 @@ const fakeGoldenSet = {
   namespace: 'default',
   answerable: 0,
   versions: [fakeGoldenVersion],
+};
+
+const fakeShare = { count: 1, total: 20, rate: 0.05, low: 0.01, high: 0.24 };
+const fakeFigures = { wronglyInjected: fakeShare, answered: fakeShare, recall: 0.5 };
+const fakeCalibration = {
+  namespace: 'default',
+  embeddingModel: 'fake@0',
+  rerankModel: null,
+  scoreScale: 'cosine',
+  scoreFit: null,
+  alpha: 0.05,
+  goldenDigest: '0123456789abcdef',
+  createdAt: '2026-01-02T03:04:05.000Z',
+  createdBy: 'kim',
+  pooled: { value: 0.5, queries: 19, passed: 0 },
+  byTaskType: {},
+  mapping: { bias: -1, slope: 2 },
+  heldOut: {
+    after: fakeFigures,
+    before: fakeFigures,
+    ceiling: fakeFigures,
+    byTaskType: { 'code-review': fakeFigures },
+    brier: { mapped: 0.1, baseRate: 0.2, notes: 40 },
+  },
 };
 
 function fakeJob(state) {

@@ -5,7 +5,6 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parseGoldenSet } from '../../src/evaluation/golden-set.js';
 import { createEvaluations } from '../../src/evaluation/golden-versions.js';
 import { recordRun } from '../../src/evaluation/run-history.js';
-import type { Evaluations } from '../../src/ports/use-cases.js';
 import { openWritePath, REVIEWER, steppingClock } from '../doubles/write-path.js';
 import { caseOf, reportOf } from './case-results.js';
 
@@ -19,7 +18,7 @@ const correction = (lesson: string) => ({
 
 let folder: string;
 let path: Awaited<ReturnType<typeof openWritePath>>;
-let evaluations: Evaluations;
+let evaluations: ReturnType<typeof createEvaluations>;
 let noteId: string;
 
 beforeEach(async () => {

@@ -75,6 +75,8 @@ export async function runOperationScenario(send: SendOperation): Promise<Readonl
   });
   await run('golden-set', {});
   await run('evaluation-runs', { first: 1 });
+  await run('calibrations', {});
+  await run('clear-calibrations', {});
 
   const risky = await run('submit-correction', {
     input: correction('Never approve a contract whose liability clause is unlimited.', { impact: 'HIGH' }),

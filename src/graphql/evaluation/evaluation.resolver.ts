@@ -3,6 +3,7 @@ import { requireRole } from '../../domain/access.js';
 import { requireNamespace } from '../access.js';
 import type { GraphqlContext } from '../context.js';
 import { readPageSize } from '../paging/page-request.js';
+import { CalibrationType } from './calibration.type.js';
 import { GoldenQueryInputType, readGoldenQuery } from './evaluation.input.js';
 import { EvaluationRunType, GoldenSetType } from './evaluation.type.js';
 
@@ -57,5 +58,33 @@ export class EvaluationResolver {
     const { caller, useCases } = context;
     requireRole(caller, 'reviewer');
     return useCases.evaluations.addGoldenQuery(caller, readGoldenQuery(caller, input));
+  }
+
+  @Query(() => [CalibrationType], {
+    description:
+      "A namespace's fitted thresholds, one an origin of scores. Fit them with job CALIBRATION; none: those that are shipped.",
+  })
+  async calibrations(
+    @Ctx() context: GraphqlContext,
+    @Arg('namespace', () => String, { nullable: true, description: 'None: `default`.' })
+    namespace?: string | null,
+  ): Promise<CalibrationType[]> {
+    const { caller, useCases } = context;
+    requireRole(caller, 'reader');
+    const list = await useCases.evaluations.calibrations(requireNamespace(caller, namespace));
+    return list.map((calibration) => new CalibrationType(calibration));
+  }
+
+  @Mutation(() => Boolean, {
+    description: 'Back to the thresholds that are shipped; false where that was so already. Role: admin.',
+  })
+  clearCalibrations(
+    @Ctx() context: GraphqlContext,
+    @Arg('namespace', () => String, { nullable: true, description: 'None: `default`.' })
+    namespace?: string | null,
+  ): Promise<boolean> {
+    const { caller, useCases } = context;
+    requireRole(caller, 'admin');
+    return useCases.evaluations.clearCalibrations(caller, requireNamespace(caller, namespace));
   }
 }

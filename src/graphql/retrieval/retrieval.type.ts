@@ -25,6 +25,12 @@ export class ScoredNoteType {
   })
   readonly rerankScore: number | undefined;
 
+  @Field(() => Float, {
+    nullable: true,
+    description: "Chance that the note applies, by the namespace's calibration; null where it has none.",
+  })
+  readonly probability: number | undefined;
+
   constructor(scored: ScoredNote) {
     this.note = new FeedbackNoteType(scored.note);
     this.score = scored.score;
@@ -32,6 +38,7 @@ export class ScoredNoteType {
     this.lexicalRank = scored.lexicalRank;
     this.vectorRank = scored.vectorRank;
     this.rerankScore = scored.rerankScore;
+    this.probability = scored.probability;
   }
 }
 

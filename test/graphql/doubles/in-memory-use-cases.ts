@@ -13,7 +13,7 @@ import type {
   UseCases,
 } from '../../../src/ports/use-cases.js';
 import { LiveFeed } from './live-feed.js';
-import { noteId, sampleEvents, sampleNote } from './sample-notes.js';
+import { noteId, sampleCalibration, sampleEvents, sampleNote } from './sample-notes.js';
 
 export const KEYS: Readonly<Record<string, Caller>> = {
   'reader-key': { name: 'reader', roles: ['reader'] },
@@ -400,6 +400,15 @@ export class InMemoryUseCases implements UseCases {
     },
     goldenText: async () => '',
     saveGoldenSet: async (caller, namespace) => this.saveGolden(caller, namespace),
+    calibrations: async (namespace) => {
+      await this.call('calibrations');
+      return [sampleCalibration(namespace)];
+    },
+    calibrate: async (_caller, { namespace }) => [sampleCalibration(namespace ?? 'default')],
+    clearCalibrations: async () => {
+      await this.call('clearCalibrations');
+      return true;
+    },
     addGoldenQuery: async (caller, input) => {
       await this.call('addGoldenQuery');
       return this.saveGolden(caller, input.namespace ?? 'default');

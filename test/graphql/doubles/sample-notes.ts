@@ -1,4 +1,5 @@
 import type { AuditEvent } from '../../../src/domain/audit.js';
+import type { Calibration } from '../../../src/domain/calibration.js';
 import type { FeedbackNote } from '../../../src/domain/note.js';
 
 const START_MS = Date.parse('2026-01-01T00:00:00.000Z');
@@ -41,4 +42,24 @@ export function sampleEvents(note: FeedbackNote, count: number): AuditEvent[] {
     noteId: note.id,
     changes: ['status: PENDING → ACTIVE'],
   }));
+}
+
+export function sampleCalibration(namespace: string): Calibration {
+  const share = { count: 1, total: 20, rate: 0.05, low: 0.01, high: 0.24 };
+  const figures = { wronglyInjected: share, answered: share, recall: 0.5 };
+  return {
+    namespace,
+    embeddingModel: 'double',
+    rerankModel: null,
+    scoreScale: 'cosine',
+    scoreFit: null,
+    alpha: 0.05,
+    goldenDigest: '0123456789abcdef',
+    createdAt: '2026-02-01T00:00:00.000Z',
+    createdBy: 'double',
+    pooled: { value: 0.5, queries: 19, passed: 0 },
+    byTaskType: { 'code-review': { value: 0.4, queries: 20, passed: 0 } },
+    mapping: { bias: -1, slope: 2 },
+    heldOut: { after: figures, before: figures, ceiling: figures, byTaskType: { 'code-review': figures } },
+  };
 }
