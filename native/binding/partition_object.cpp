@@ -36,6 +36,27 @@ Napi::Value to_object(Napi::Env env, const Answer& answer) {
   return object;
 }
 
+/// The answer with what the planner weighed.
+Napi::Value to_explained(Napi::Env env, const Answer& answer) {
+  const auto object = to_object(env, answer).As<Napi::Object>();
+  const PlanReport& report = answer.report;
+  auto explanation = Napi::Object::New(env);
+  const auto set = [&explanation, env](const char* name, double value) {
+    explanation.Set(name, Napi::Number::New(env, value));
+  };
+  set("estimatedUs", report.estimated_us);
+  set("tookUs", report.took_us);
+  set("scanUs", report.scan_us);
+  set("graphUs", report.graph_us);
+  set("allowedRows", static_cast<double>(report.allowed_rows));
+  set("allowedKeys", static_cast<double>(report.allowed_keys));
+  set("efSearch", static_cast<double>(report.ef));
+  set("budget", static_cast<double>(report.budget));
+  set("threads", static_cast<double>(report.threads));
+  object.Set("explanation", explanation);
+  return object;
+}
+
 Napi::Value to_array(Napi::Env env, const std::vector<double>& values) {
   auto array = Napi::Float64Array::New(env, values.size());
   for (std::size_t i = 0; i < values.size(); ++i) array[i] = values[i];
@@ -117,6 +138,7 @@ Napi::Function PartitionObject::define(Napi::Env env) {
       env, "Partition",
       {InstanceMethod<&PartitionObject::put>("put"), InstanceMethod<&PartitionObject::remove>("remove"),
        InstanceMethod<&PartitionObject::search>("search"),
+       InstanceMethod<&PartitionObject::explain>("explain"),
        InstanceMethod<&PartitionObject::search_batch>("searchBatch"),
        InstanceMethod<&PartitionObject::scores_of>("scoresOf"),
        InstanceMethod<&PartitionObject::compact>("compact"),
@@ -188,6 +210,15 @@ Napi::Value PartitionObject::remove(const Napi::CallbackInfo& info) {
 }
 
 Napi::Value PartitionObject::search(const Napi::CallbackInfo& info) {
+  return run_search(info, to_object);
+}
+
+Napi::Value PartitionObject::explain(const Napi::CallbackInfo& info) {
+  return run_search(info, to_explained);
+}
+
+Napi::Value PartitionObject::run_search(const Napi::CallbackInfo& info,
+                                        Napi::Value (*convert)(Napi::Env, const Answer&)) {
   const Napi::Env env = info.Env();
   SearchTask task;
   task.partition = opened(env);
@@ -195,13 +226,13 @@ Napi::Value PartitionObject::search(const Napi::CallbackInfo& info) {
   task.query.vector = task.vector.data();
   task.query.k = read_integer(info[1], "k", 1, kLargestCount, 0);
   task.query.ef = read_integer(info[2], "efSearch", 1, 65'536, 0);
-  if (!info[3].IsUndefined()) task.query.tags = copy_uint32(info[3], "tags");
+  if (!info[3].IsUndefined()) task.query.filter = copy_uint32(info[3], "filter");
   if (const auto status = task.partition->try_search(task.query, kSynchronousUs, task.answer)) {
     if (!status->ok()) throw to_error(env, *status);
-    return to_object(env, task.answer);
+    return convert(env, task.answer);
   }
   return run_off_loop(env, std::move(task),
-                      [](Napi::Env out, const SearchTask& done) { return to_object(out, done.answer); });
+                      [convert](Napi::Env out, const SearchTask& done) { return convert(out, done.answer); });
 }
 
 Napi::Value PartitionObject::search_batch(const Napi::CallbackInfo& info) {
@@ -213,7 +244,7 @@ Napi::Value PartitionObject::search_batch(const Napi::CallbackInfo& info) {
     throw to_error(env, Status::fail(Code::kInvalidVector, "Expected whole rows of dimensions for vectors"));
   }
   task.query.k = read_integer(info[1], "k", 1, kLargestCount, 0);
-  if (!info[2].IsUndefined()) task.query.tags = copy_uint32(info[2], "tags");
+  if (!info[2].IsUndefined()) task.query.filter = copy_uint32(info[2], "filter");
   return run_off_loop(env, std::move(task), [](Napi::Env out, const BatchTask& done) {
     auto list = Napi::Array::New(out, done.answers.size());
     for (std::size_t i = 0; i < done.answers.size(); ++i) {
@@ -260,6 +291,9 @@ Napi::Value PartitionObject::stats(const Napi::CallbackInfo& info) {
   set("graphBytes", stats.graph_bytes);
   set("filterBytes", stats.filter_bytes);
   set("bookkeepingBytes", stats.bookkeeping_bytes);
+  set("cachedFilters", stats.cached_filters);
+  set("filterHits", stats.filter_hits);
+  set("filterMisses", stats.filter_misses);
   object.Set("hasGraph", Napi::Boolean::New(env, stats.has_graph));
   object.Set("building", Napi::Boolean::New(env, stats.building));
   return object;

@@ -20,6 +20,7 @@ class PartitionObject : public Napi::ObjectWrap<PartitionObject> {
   Napi::Value put(const Napi::CallbackInfo& info);
   Napi::Value remove(const Napi::CallbackInfo& info);
   Napi::Value search(const Napi::CallbackInfo& info);
+  Napi::Value explain(const Napi::CallbackInfo& info);
   Napi::Value search_batch(const Napi::CallbackInfo& info);
   Napi::Value scores_of(const Napi::CallbackInfo& info);
   Napi::Value compact(const Napi::CallbackInfo& info);
@@ -27,6 +28,7 @@ class PartitionObject : public Napi::ObjectWrap<PartitionObject> {
   Napi::Value stats(const Napi::CallbackInfo& info);
   Napi::Value close(const Napi::CallbackInfo& info);
 
+  Napi::Value run_search(const Napi::CallbackInfo& info, Napi::Value (*convert)(Napi::Env, const Answer&));
   const std::shared_ptr<Partition>& opened(Napi::Env env) const;
 
   std::shared_ptr<Partition> partition_;

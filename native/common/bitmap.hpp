@@ -44,7 +44,10 @@ class Bitmap {
   }
   std::size_t word_count() const { return words_.size(); }
   std::uint64_t word(std::size_t index) const { return index < words_.size() ? words_[index] : 0; }
-  void and_word(std::size_t index, std::uint64_t mask) { words_[index] &= mask; }
+  void or_word(std::size_t index, std::uint64_t bits) {
+    if (index >= words_.size()) words_.resize(index + 1);
+    words_[index] |= bits;
+  }
   void resize_words(std::size_t words) { words_.resize(words); }
   std::size_t memory_bytes() const { return words_.capacity() * sizeof(std::uint64_t); }
 

@@ -85,12 +85,24 @@ struct Prefetch {
   }
 };
 
+// Nodes met before their share of allowed ones is believed, and the weight of what was expected.
+constexpr std::size_t kShareSample = 128;
+constexpr double kExpectedWeight = 32;
+
 struct AllowSlot {
-  const GraphSearch* search;
+  GraphSearch* search;
 
   template <typename Member>
   bool operator()(const Member& member) const {
-    return search->gave_up || search->allowed->test(member.slot);
+    if (search->gave_up) return true;
+    const bool passed = search->allowed->test(member.slot);
+    search->passed += passed;
+    if (++search->tested % kShareSample == 0 && search->unfiltered != 0) {
+      const double share = (static_cast<double>(search->passed) + kExpectedWeight * search->expected_share) /
+                           (static_cast<double>(search->tested) + kExpectedWeight);
+      search->gave_up = static_cast<double>(search->unfiltered) > share * static_cast<double>(search->budget);
+    }
+    return passed || search->gave_up;
   }
 };
 
@@ -207,7 +219,7 @@ Status Graph::update(Slot slot) {
 
 Status Graph::search(GraphSearch& search) const {
   search.found.clear();
-  search.distances = 0;
+  search.distances = search.tested = search.passed = 0;
   search.gave_up = false;
   if (size() == 0 || search.wanted == 0) return {};
   us::index_search_config_t config;

@@ -29,12 +29,19 @@ struct GraphSearch {
   const Bitmap* allowed = nullptr;  // null: all
   /// Comparisons after which the search gives up: what it found then is of no use.
   std::size_t budget = std::numeric_limits<std::size_t>::max();
+  /// Comparisons of the same search were every node allowed. Where it is given, the share of allowed nodes
+  /// that the search meets tells early that the budget will not do.
+  std::size_t unfiltered = 0;
+  /// Share of allowed nodes expected before any is met.
+  double expected_share = 1;
   const StopSignal* stop = nullptr;
 
   // Out:
   std::vector<NearRow> found;  // nearest first, scores by the graph's metric
   std::size_t distances = 0;
-  bool gave_up = false;  // over budget, or stopped
+  std::size_t tested = 0;  // nodes asked of `allowed`, and
+  std::size_t passed = 0;  // those let through
+  bool gave_up = false;    // over budget, or stopped
 };
 
 /// USearch's HNSW over a partition's own rows: node i is slot i. The vectors stay in the stores; the metric

@@ -12,6 +12,8 @@
 namespace errata {
 namespace {
 
+// Of a graph that has not been measured; 16.6 at 100k rows of 384 dimensions, connectivity 16.
+constexpr double kNodesPerBeam = 17;
 constexpr Slot kNoSlot = std::numeric_limits<Slot>::max();
 
 using Clock = std::chrono::steady_clock;
@@ -22,7 +24,11 @@ constexpr std::size_t kCompactMoves = 1024;  // about 0.3 ms of copying at 384 d
 }  // namespace
 
 Partition::Partition(PartitionOptions options, const simd::Kernels& kernels)
-    : options_(options), kernels_(kernels), rows_(options.dimensions) {
+    : options_(options),
+      kernels_(kernels),
+      rows_(options.dimensions),
+      costs_(options.costs ? *options.costs : calibrated_costs(kernels, options.dimensions, options.codes)),
+      nodes_per_beam_(kNodesPerBeam) {
   if (options.codes) codes_ = std::make_unique<CodeStore>(options.dimensions);
 }
 
@@ -118,6 +124,8 @@ Status Partition::put_one(const PutBatch& batch, std::size_t index) {
   }
   entry.tags.assign(batch.tags.begin() + batch.tag_begin[index],
                     batch.tags.begin() + batch.tag_begin[index + 1]);
+  std::sort(entry.tags.begin(), entry.tags.end());
+  entry.tags.erase(std::unique(entry.tags.begin(), entry.tags.end()), entry.tags.end());
   tag_rows(entry, true);
   bool first = true;
   for (const Slot slot : entry.slots) {
@@ -182,8 +190,15 @@ void Partition::tag_rows(const KeyEntry& entry, bool add) {
         slots.erase(slot);
       }
     }
+    slots.count_note(add);
     if (slots.size() == 0) tags_.erase(tag);
   }
+  Slot held[kRowKinds];
+  std::size_t n = 0;
+  for (const Slot slot : entry.slots) {
+    if (slot != kNoSlot) held[n++] = slot;
+  }
+  filters_.change_note(entry.tags, held, n, add);
 }
 
 Status Partition::compact(std::size_t& freed) {
@@ -247,6 +262,10 @@ PartitionStats Partition::stats() const {
   stats.graph_bytes = graph_ ? graph_->memory_bytes() : 0;
   stats.filter_bytes = live_.memory_bytes() + primary_.memory_bytes();
   for (const auto& [tag, slots] : tags_) stats.filter_bytes += slots.memory_bytes();
+  stats.filter_bytes += filters_.memory_bytes();
+  stats.cached_filters = filters_.size();
+  stats.filter_hits = filters_.hits();
+  stats.filter_misses = filters_.misses();
   // Nodes of the hash map hold a link and the pair; its table one pointer a bucket.
   stats.bookkeeping_bytes = info_.size() * sizeof(SlotInfo) + keys_.bucket_count() * sizeof(void*) +
                             keys_.size() * (sizeof(Key) + sizeof(KeyEntry) + 2 * sizeof(void*));

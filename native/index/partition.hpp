@@ -16,6 +16,8 @@
 #include "common/bitmap.hpp"
 #include "common/rw_lock.hpp"
 #include "common/status.hpp"
+#include "index/cost_model.hpp"
+#include "index/filter.hpp"
 #include "index/graph.hpp"
 #include "index/near_rows.hpp"
 #include "index/scan.hpp"
@@ -26,10 +28,13 @@
 namespace errata {
 
 using Key = std::uint64_t;
-using Tag = std::uint32_t;
 
 /// Rows a key may own, one of each kind: 0 the lesson, 1 the situation.
 constexpr std::size_t kRowKinds = 2;
+/// Rows beyond the wanted ones that a graph search asks for and that are scored exactly: with codes the order
+/// of near ties is the codes', and 20 more made recall@10 equal the float32 graph's on every data set of the
+/// bench.
+constexpr std::size_t kRescoreRows = 20;
 
 struct PartitionOptions {
   std::size_t dimensions = 0;
@@ -40,6 +45,8 @@ struct PartitionOptions {
   bool codes = true;
   /// Rows from which a graph is built in the background; below half of it the graph is dropped again.
   std::size_t graph_threshold = 50'000;
+  /// What the planner goes by; null: measured on this machine (calibrated_costs).
+  const CostModel* costs = nullptr;
 };
 
 /// Rank of a key among equal scores: the first 128 bits of the note's id, so that ties fall by id, not by
@@ -68,8 +75,8 @@ struct PutBatch {
 struct Query {
   const float* vector = nullptr;  // [dimensions], unit length
   std::size_t k = 0;
-  std::size_t ef = 0;     // 0: the partition's default
-  std::vector<Tag> tags;  // all must be there; none: no filter
+  std::size_t ef = 0;  // 0: the partition's default
+  Filter filter;       // none: all rows
   const StopSignal* stop = nullptr;
 };
 
@@ -79,12 +86,27 @@ struct Hit {
   std::uint8_t kind;
 };
 
+/// What the planner weighed, and what came of it. Times in microseconds; an alternative that was not possible
+/// has NaN.
+struct PlanReport {
+  double estimated_us = 0;  // of the plan that was chosen
+  double took_us = 0;
+  double scan_us = 0;
+  double graph_us = 0;
+  std::size_t allowed_rows = 0;
+  std::size_t allowed_keys = 0;
+  std::size_t ef = 0;      // beam of the graph search, where one ran
+  std::size_t budget = 0;  // comparisons after which it was to give up; 0: none
+  std::size_t threads = 1;
+};
+
 struct Answer {
   std::vector<Hit> hits;  // each key once, best first, ties by Order
   std::string plan;
   bool exhaustive = true;
   std::size_t compared = 0;  // first-pass comparisons
   std::size_t rescored = 0;  // rows whose exact score was taken
+  PlanReport report;
 };
 
 struct PartitionStats {
@@ -96,6 +118,9 @@ struct PartitionStats {
   std::size_t graph_bytes = 0;
   std::size_t filter_bytes = 0;
   std::size_t bookkeeping_bytes = 0;
+  std::size_t cached_filters = 0;
+  std::size_t filter_hits = 0;  // searches whose filter was cached, and
+  std::size_t filter_misses = 0;
   bool has_graph = false;
   bool building = false;
 };
@@ -125,7 +150,7 @@ class Partition {
   /// The same, for the event loop: empty when a writer holds the lock or the work is estimated above
   /// `limit_us`.
   std::optional<Status> try_search(const Query& query, double limit_us, Answer& answer) const;
-  /// Several queries, unfiltered or with the same tags, in one pass over the rows: always exact. `queries`
+  /// Several queries under the same filter in one pass over the rows: always exact. `queries`
   /// lie `dimensions` apart.
   Status search_batch(const float* queries, std::size_t count, const Query& shared,
                       std::vector<Answer>& answers) const;
@@ -151,15 +176,19 @@ class Partition {
     Slot slots[kRowKinds];
     std::vector<Tag> tags;
   };
-  /// Allowed rows: `list` where it is short, else `bitmap`.
+  /// The rows that a query may find: all live ones, or those of a set that stays alive with this.
   struct Allowed {
-    const Bitmap* bitmap = nullptr;
-    Bitmap combined;
-    std::vector<Slot> list;
+    const Bitmap* bitmap = nullptr;  // or, where they are few:
+    const std::vector<Slot>* list = nullptr;
+    std::shared_ptr<const SlotSet> cached;
     bool filtered = false;
-    bool listed = false;
     std::size_t rows = 0;
     std::size_t keys = 0;
+  };
+  struct Plan {
+    bool graph = false;
+    GraphSearch search;  // beam, budget and what it needs to give up early
+    PlanReport report;
   };
   using Candidate = NearRow;
 
@@ -168,13 +197,14 @@ class Partition {
   Status closed_status() const;
 
   // All below need the lock: shared for const ones, exclusive for the others.
-  Allowed allow(const std::vector<Tag>& tags) const;
+  Allowed allow(const Filter& filter) const;
   std::size_t beam(const Query& query) const;
-  double scan_us(const Allowed& allowed) const;
-  double graph_us(const Allowed& allowed, std::size_t ef) const;
+  void measure_costs(const Graph& graph, CostModel& costs, double& nodes_per_beam) const;
+  Plan plan(const Query& query, const Allowed& allowed) const;
   std::size_t rows_wanted(const Allowed& allowed, std::size_t k) const;
-  bool prefers_graph(const Query& query, const Allowed& allowed) const;
-  Status run(const Query& query, const Allowed& allowed, Answer& answer) const;
+  Status run(const Query& query, const Allowed& allowed, Plan plan, Answer& answer) const;
+  Status run_graph(const Query& query, const Allowed& allowed, const ScanQuery& scanned, std::size_t k,
+                   Plan& plan, Answer& answer) const;
   ScanSource source() const;
   void rank(const float* query, std::vector<NearRow>& near, double margin, std::size_t wanted, std::size_t k,
             Answer& answer) const;
@@ -191,7 +221,7 @@ class Partition {
   void maintain();
   void build();
   bool build_step(Graph& graph, bool& ready);
-  void end_build(std::unique_ptr<Graph> graph);
+  void end_build();
   void stop_building();
 
   const PartitionOptions options_;
@@ -210,9 +240,12 @@ class Partition {
   std::size_t live_rows_ = 0;
   std::vector<Slot> free_;
   std::unordered_map<Key, KeyEntry> keys_;
-  std::unordered_map<Tag, SlotSet> tags_;
+  TagSets tags_;
+  mutable FilterCache filters_;
 
+  CostModel costs_;
   std::unique_ptr<Graph> graph_;
+  double nodes_per_beam_;    // comparisons of an unfiltered graph search, over its beam
   std::size_t churn_ = 0;    // rows removed or replaced since the graph was built
   std::vector<Slot> dirty_;  // slots below `built_` rewritten while a build runs
 

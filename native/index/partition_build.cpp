@@ -43,10 +43,13 @@ void Partition::maintain() {
 void Partition::build() {
   auto graph = std::make_unique<Graph>(rows_, codes_.get(), kernels_, options_.graph);
   bool ready = false;
+  CostModel costs = costs_;  // this thread alone replaces them
+  double nodes_per_beam = nodes_per_beam_;
   while (!stop_builder_.load()) {
     if (!ready) {
       std::shared_lock<RwLock> guard(lock_);
       if (!build_step(*graph, ready)) break;
+      if (ready) measure_costs(*graph, costs, nodes_per_beam);
       continue;
     }
     std::lock_guard<RwLock> guard(lock_);
@@ -55,12 +58,17 @@ void Partition::build() {
     if (!ready) continue;
     bool linked = true;
     while (linked && (graph->size() < info_.size() || !dirty_.empty())) linked = build_step(*graph, ready);
-    end_build(linked ? std::move(graph) : nullptr);
+    if (linked) {
+      graph_ = std::move(graph);
+      costs_ = costs;
+      nodes_per_beam_ = nodes_per_beam;
+    }
+    end_build();
     return;
   }
   // Stopped, or out of memory: searches go on as before.
   std::lock_guard<RwLock> guard(lock_);
-  end_build(nullptr);
+  end_build();
 }
 
 bool Partition::build_step(Graph& graph, bool& ready) {
@@ -79,8 +87,7 @@ bool Partition::build_step(Graph& graph, bool& ready) {
   return status.ok();
 }
 
-void Partition::end_build(std::unique_ptr<Graph> graph) {
-  if (graph) graph_ = std::move(graph);
+void Partition::end_build() {
   dirty_.clear();
   {
     std::lock_guard<std::mutex> guard(settled_mutex_);

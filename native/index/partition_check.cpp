@@ -43,6 +43,9 @@ Status Partition::check_batch(const PutBatch& batch) const {
                                                   " numbers for vectors, received " +
                                                   std::to_string(batch.vectors.size()));
   }
+  for (const Tag tag : batch.tags) {
+    if (tag > kLargestTag) return bad("Expected tags below the operators of a filter");
+  }
   for (std::size_t i = 0; i < n; ++i) {
     if (batch.row_begin[i] >= batch.row_begin[i + 1] || batch.row_begin[i + 1] > rows) {
       return bad("Expected at least one row for each key");

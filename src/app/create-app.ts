@@ -224,5 +224,6 @@ async function stats(
     cacheHitRate: lookups === 0 ? undefined : cacheHits / lookups,
     truncatedTexts,
     uptimeSeconds,
+    ...(scope === 'all' ? { vectorIndex: vectorIndex.stats() } : {}),
   };
 }

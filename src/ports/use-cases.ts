@@ -22,6 +22,7 @@ import type {
   SourceFilter,
   StatusCounts,
 } from './note-store.js';
+import type { VectorIndexStats } from './vector-index.js';
 
 /** REFUSED only in batches: the entry was invalid, its findings say why, nothing of it was stored. */
 export const SUBMIT_OUTCOMES = [
@@ -301,6 +302,8 @@ export interface Stats {
   readonly cacheHitRate?: number | undefined;
   readonly truncatedTexts: number;
   readonly uptimeSeconds: number;
+  /** Of this process, over all namespaces: only for whoever may see all of them. */
+  readonly vectorIndex?: VectorIndexStats | undefined;
 }
 
 /** Live changes, this process's and other processes'. Subscribed from the call on; `return()` ends a waiting `next()` at once. */

@@ -21,19 +21,51 @@ export interface IndexRemoval {
   readonly version: number;
 }
 
+/** A condition on attributes. `{ all: [] }` lets everything pass, `{ any: [] }` nothing. */
+export type AttributeFilter =
+  | { readonly key: string; readonly value: string }
+  | { readonly all: readonly AttributeFilter[] }
+  | { readonly any: readonly AttributeFilter[] }
+  | { readonly not: AttributeFilter };
+
 export interface VectorQuery {
   readonly namespace: string;
   /** None: every task type of the namespace. */
   readonly taskType?: string | undefined;
   /** All must match; an attribute that no note has gives an empty answer. */
   readonly attributes?: Attributes | undefined;
+  /** Must hold besides `attributes`. At most 1,024 terms, 32 deep. */
+  readonly where?: AttributeFilter | undefined;
   /** Unit length, `[dimensions]` float32. */
   readonly vector: Float32Array;
   /** Clamped to the number of matches; must be at least 1. */
   readonly k: number;
   /** HNSW beam width; none: the index's default. Ignored by exact scans. */
   readonly efSearch?: number | undefined;
+  /** Whether the answer also says how its plan was chosen. */
+  readonly explain?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
+}
+
+/** How one partition was searched. Times in microseconds: what the cost model expected, and what it took. */
+export interface PlanExplanation {
+  readonly plan: string;
+  readonly exhaustive: boolean;
+  readonly estimatedUs: number;
+  readonly tookUs: number;
+  /** Expected of the alternatives; no `graphUs` where there is no graph that could answer. */
+  readonly scanUs: number;
+  readonly graphUs?: number | undefined;
+  /** Vectors and notes that the filter lets pass. */
+  readonly allowedVectors: number;
+  readonly allowedNotes: number;
+  /** Vectors compared in the first pass, and those scored exactly. */
+  readonly compared: number;
+  readonly rescored: number;
+  /** Beam of the graph search, and comparisons after which it was to give up, where one ran. */
+  readonly efSearch?: number | undefined;
+  readonly budget?: number | undefined;
+  readonly threads: number;
 }
 
 export interface VectorHit {
@@ -50,6 +82,19 @@ export interface VectorAnswer {
   readonly plan: string;
   /** Whether every allowed vector was compared. */
   readonly exhaustive: boolean;
+  /** One a partition that had something to compare, where the query asked for it and the index can tell. */
+  readonly explanations?: readonly PlanExplanation[] | undefined;
+}
+
+/** Bytes by what they hold. */
+export interface VectorIndexMemory {
+  /** The float32 vectors. */
+  readonly vectors: number;
+  /** One byte an element, for first passes. */
+  readonly codes: number;
+  readonly graphs: number;
+  readonly filters: number;
+  readonly bookkeeping: number;
 }
 
 export interface VectorIndexStats {
@@ -58,6 +103,10 @@ export interface VectorIndexStats {
   readonly vectors: number;
   readonly tombstones: number;
   readonly memoryBytes: number;
+  readonly memory?: VectorIndexMemory | undefined;
+  /** Partitions that have a graph, and those whose graph is being built. */
+  readonly graphs?: number | undefined;
+  readonly building?: number | undefined;
   /** Instruction set chosen at load: `avx512vnni`, `avx512`, `avx2`, `neondot`, `neon`, `scalar`. */
   readonly isa: string;
 }

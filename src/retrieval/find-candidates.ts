@@ -4,6 +4,7 @@ import type { CosineScore } from '../domain/scores.js';
 import type { LexicalHit, LexicalIndex } from '../ports/lexical-index.js';
 import type { VectorAnswer, VectorIndex } from '../ports/vector-index.js';
 import type { ValidRequest } from './check-request.js';
+import { describePlan } from './describe-plan.js';
 import { type FusedCandidate, fuseScores } from './score-fusion.js';
 import type { StageTimer } from './stage-timer.js';
 
@@ -27,8 +28,17 @@ export async function findCandidates(
   const { namespace, taskType, attributes, candidateK, query } = request;
   const answer: VectorAnswer = await timer.run(
     'vector',
-    () => indexes.vectorIndex.search({ namespace, taskType, attributes, vector, k: candidateK, signal }),
-    ({ hits, plan }) => `${hits.length} by ${plan}`,
+    () =>
+      indexes.vectorIndex.search({
+        namespace,
+        taskType,
+        attributes,
+        vector,
+        k: candidateK,
+        signal,
+        explain: true,
+      }),
+    describePlan,
   );
   const degraded: string[] = [];
   let lexical: readonly LexicalHit[] = [];

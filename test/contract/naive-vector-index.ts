@@ -1,7 +1,8 @@
 import { ErrataError } from '../../src/domain/errors.js';
-import type { NoteId } from '../../src/domain/note.js';
+import type { Attributes, NoteId } from '../../src/domain/note.js';
 import { type CosineScore, cosine } from '../../src/domain/scores.js';
 import type {
+  AttributeFilter,
   IndexedNote,
   IndexRemoval,
   RowKind,
@@ -76,6 +77,7 @@ export class NaiveVectorIndex implements VectorIndex {
       .filter((note) => note.namespace === query.namespace)
       .filter((note) => query.taskType === undefined || note.taskType === query.taskType)
       .filter((note) => Object.entries(query.attributes ?? {}).every(([k, v]) => note.attributes[k] === v))
+      .filter((note) => query.where === undefined || holds(query.where, note.attributes))
       .map((note) => bestHit(note, query.vector))
       .sort((a, b) => b.score - a.score || (a.id < b.id ? -1 : 1))
       .slice(0, query.k);
@@ -144,4 +146,12 @@ function bestHit(note: IndexedNote, vector: Float32Array): VectorHit {
     return held === undefined ? [] : [{ id: note.id, score: referenceScore(vector, held), row }];
   });
   return rows.reduce((best, hit) => (hit.score > best.score ? hit : best));
+}
+
+function holds(filter: AttributeFilter, attributes: Attributes): boolean {
+  if ('key' in filter) return attributes[filter.key] === filter.value;
+  if ('not' in filter) return !holds(filter.not, attributes);
+  return 'all' in filter
+    ? filter.all.every((child) => holds(child, attributes))
+    : filter.any.some((child) => holds(child, attributes));
 }

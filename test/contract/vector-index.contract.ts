@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type {
+  AttributeFilter,
   IndexedNote,
   IndexRemoval,
   VectorAnswer,
@@ -42,6 +43,15 @@ const taskTypes = fc.constantFrom('review', 'moderation');
 const attributes = fc.dictionary(fc.constantFrom('repo', 'language'), fc.constantFrom('a', 'b'), {
   maxKeys: 2,
 });
+const conditions: fc.Arbitrary<AttributeFilter> = fc.letrec<{ filter: AttributeFilter }>((tie) => ({
+  filter: fc.oneof(
+    { maxDepth: 3 },
+    fc.record({ key: fc.constantFrom('repo', 'language'), value: fc.constantFrom('a', 'b', 'c') }),
+    fc.record({ all: fc.array(tie('filter'), { maxLength: 3 }) }),
+    fc.record({ any: fc.array(tie('filter'), { maxLength: 3 }) }),
+    fc.record({ not: tie('filter') }),
+  ),
+})).filter;
 const ids = fc.integer({ min: 0, max: 11 }).map((i) => noteId(`note ${i}`));
 const versions = fc.integer({ min: 1, max: 6 });
 const notes = fc.record({
@@ -80,6 +90,7 @@ export const operations: fc.Arbitrary<Operation[]> = fc.array(
           namespace: namespaces,
           taskType: fc.option(taskTypes, { nil: undefined }),
           attributes: fc.option(attributes, { nil: undefined }),
+          where: fc.option(conditions, { nil: undefined }),
           vector: vectors,
           k: fc.integer({ min: 1, max: 15 }),
         })
@@ -210,6 +221,30 @@ export function describeVectorIndex(
       expect(await filtered({ repo: 'b' })).toEqual([]);
       expect(await filtered({ language: 'a' })).toEqual([]);
       expect(await filtered({})).toEqual(['go', 'none', 'ts']);
+    });
+
+    it('combines conditions with all, any and not, besides the attributes', async () => {
+      await index.upsert([
+        note('ts', unit(1), { attributes: { repo: 'a', language: 'ts' } }),
+        note('go', unit(1), { attributes: { repo: 'b', language: 'go' } }),
+        note('none', unit(1)),
+      ]);
+      const where = async (filter: AttributeFilter, attributes?: Record<string, string>) =>
+        labels(await search({ where: filter, attributes }), 'ts', 'go', 'none').sort();
+      const repo = (value: string) => ({ key: 'repo', value });
+      expect(await where({ any: [repo('a'), repo('b')] })).toEqual(['go', 'ts']);
+      expect(await where({ not: repo('a') })).toEqual(['go', 'none']);
+      expect(await where({ not: repo('unknown') })).toEqual(['go', 'none', 'ts']);
+      expect(await where({ all: [] })).toEqual(['go', 'none', 'ts']);
+      expect(await where({ any: [] })).toEqual([]);
+      expect(await where({ any: [repo('a'), { not: { key: 'language', value: 'go' } }] })).toEqual([
+        'none',
+        'ts',
+      ]);
+      expect(await where({ any: [repo('a'), repo('b')] }, { language: 'go' })).toEqual(['go']);
+      expect(await where({ not: repo('a') }, { language: 'ts' })).toEqual([]);
+      await index.upsert([note('ts', unit(1), { version: 2, attributes: { repo: 'b' } })]);
+      expect(await where({ not: repo('a') })).toEqual(['go', 'none', 'ts']);
     });
 
     it('replaces on a newer version and ignores an equal or older one', async () => {

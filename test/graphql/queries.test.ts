@@ -100,6 +100,26 @@ describe('queries', () => {
     ]);
   });
 
+  it('says what the vector index holds, by part', async () => {
+    const { data } = await server.query(
+      '{ stats { vectorIndex { partitions graphs building vectors tombstones isa memoryBytes vectorBytes codeBytes graphBytes filterBytes bookkeepingBytes } } }',
+    );
+    expect(data.stats.vectorIndex).toEqual({
+      partitions: 2,
+      graphs: 1,
+      building: 0,
+      vectors: 3,
+      tombstones: 1,
+      isa: 'scalar',
+      memoryBytes: 6e9,
+      vectorBytes: 4e9,
+      codeBytes: 1e9,
+      graphBytes: 5e8,
+      filterBytes: 3e8,
+      bookkeepingBytes: 2e8,
+    });
+  });
+
   it('answers GET for queries and refuses it for mutations', async () => {
     const get = (query: string, headers: Record<string, string> = { 'apollo-require-preflight': '1' }) =>
       fetch(`${server.url}/graphql?query=${encodeURIComponent(query)}`, {

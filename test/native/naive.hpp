@@ -21,10 +21,17 @@ struct NaivePartition {
 
   std::vector<Hit> search(const float* query, std::size_t dimensions, std::size_t k,
                           const std::vector<Tag>& tags) const {
+    return search_where(query, dimensions, k, [&tags](const Entry& entry) {
+      return std::all_of(tags.begin(), tags.end(), [&entry](Tag tag) { return entry.tags.count(tag) != 0; });
+    });
+  }
+
+  template <typename Allows>
+  std::vector<Hit> search_where(const float* query, std::size_t dimensions, std::size_t k,
+                                Allows allows) const {
     std::vector<Hit> hits;
     for (const auto& [key, entry] : entries) {
-      const auto has = [&entry = entry](Tag tag) { return entry.tags.count(tag) != 0; };
-      if (!std::all_of(tags.begin(), tags.end(), has)) continue;
+      if (!allows(entry)) continue;
       Hit best{key, -2, 0};
       for (const auto& [kind, row] : entry.rows) {
         const float score = std::clamp(float(kernels().dot_f64(query, row.data(), dimensions)), -1.0f, 1.0f);

@@ -30,6 +30,26 @@ export interface NativeAnswer {
   readonly rescored: number;
 }
 
+/** What the planner weighed; see `PlanReport` in native/index/partition.hpp. */
+export interface NativeExplanation {
+  readonly estimatedUs: number;
+  readonly tookUs: number;
+  readonly scanUs: number;
+  /** NaN where there is no graph to search. */
+  readonly graphUs: number;
+  readonly allowedRows: number;
+  readonly allowedKeys: number;
+  /** 0 where no graph search ran. */
+  readonly efSearch: number;
+  /** Comparisons after which the graph search was to give up; 0: none. */
+  readonly budget: number;
+  readonly threads: number;
+}
+
+export interface NativeExplainedAnswer extends NativeAnswer {
+  readonly explanation: NativeExplanation;
+}
+
 export interface NativePartitionStats {
   readonly keys: number;
   readonly rows: number;
@@ -39,6 +59,10 @@ export interface NativePartitionStats {
   readonly graphBytes: number;
   readonly filterBytes: number;
   readonly bookkeepingBytes: number;
+  readonly cachedFilters: number;
+  /** Searches whose filter was cached, and those whose was not. */
+  readonly filterHits: number;
+  readonly filterMisses: number;
   readonly hasGraph: boolean;
   readonly building: boolean;
 }
@@ -66,10 +90,17 @@ export interface NativePartition {
     vector: Float32Array,
     k: number,
     efSearch: number | undefined,
-    tags: Uint32Array | undefined,
+    filter: Uint32Array | undefined,
   ): NativeAnswer | Promise<NativeAnswer>;
+  /** The same with the planner's figures. */
+  explain(
+    vector: Float32Array,
+    k: number,
+    efSearch: number | undefined,
+    filter: Uint32Array | undefined,
+  ): NativeExplainedAnswer | Promise<NativeExplainedAnswer>;
   /** `[n, dimensions]` queries in one pass over the rows; exact. */
-  searchBatch(vectors: Float32Array, k: number, tags: Uint32Array | undefined): Promise<NativeAnswer[]>;
+  searchBatch(vectors: Float32Array, k: number, filter: Uint32Array | undefined): Promise<NativeAnswer[]>;
   /** Score of each key's best row; NaN where it is not held. */
   scoresOf(vector: Float32Array, keys: Float64Array): Promise<Float64Array>;
   /** Number of slots that were freed. */

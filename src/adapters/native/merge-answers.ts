@@ -1,8 +1,8 @@
 import type { NoteId } from '../../domain/note.js';
 import { cosine } from '../../domain/scores.js';
-import type { VectorAnswer, VectorHit } from '../../ports/vector-index.js';
+import type { PlanExplanation, VectorAnswer, VectorHit } from '../../ports/vector-index.js';
 import { ROW_KINDS } from './index-checks.js';
-import type { NativeAnswer } from './load-addon.js';
+import type { NativeAnswer, NativeExplainedAnswer } from './load-addon.js';
 
 /** Best first, ties by id. */
 function compareHits(a: VectorHit, b: VectorHit): number {
@@ -16,7 +16,7 @@ function compareHits(a: VectorHit, b: VectorHit): number {
  * `missing` counts hits whose key has no note any more, because it was removed while the search ran.
  */
 export function mergeAnswers(
-  answers: readonly NativeAnswer[],
+  answers: readonly (NativeAnswer | NativeExplainedAnswer)[],
   k: number,
   idOf: (key: number) => NoteId | undefined,
 ): { answer: VectorAnswer; missing: number } {
@@ -35,9 +35,38 @@ export function mergeAnswers(
     });
   }
   const hits = [...best.values()].sort(compareHits).slice(0, k);
+  const answer: VectorAnswer = {
+    hits,
+    plan: mergePlans(answers),
+    exhaustive: answers.every((a) => a.exhaustive),
+  };
+  const explanations = answers.flatMap((a) => ('explanation' in a && a.plan !== 'empty' ? [explain(a)] : []));
+  return { answer: explanations.length === 0 ? answer : { ...answer, explanations }, missing };
+}
+
+function explain({
+  plan,
+  exhaustive,
+  compared,
+  rescored,
+  explanation,
+}: NativeExplainedAnswer): PlanExplanation {
+  const { estimatedUs, tookUs, scanUs, graphUs, allowedRows, allowedKeys, efSearch, budget, threads } =
+    explanation;
   return {
-    answer: { hits, plan: mergePlans(answers), exhaustive: answers.every((a) => a.exhaustive) },
-    missing,
+    plan,
+    exhaustive,
+    estimatedUs,
+    tookUs,
+    scanUs,
+    ...(Number.isNaN(graphUs) ? {} : { graphUs }),
+    allowedVectors: allowedRows,
+    allowedNotes: allowedKeys,
+    compared,
+    rescored,
+    ...(efSearch === 0 ? {} : { efSearch }),
+    ...(budget === 0 ? {} : { budget }),
+    threads,
   };
 }
 

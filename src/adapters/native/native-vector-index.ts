@@ -9,11 +9,13 @@ import type {
   VectorIndexStats,
   VectorQuery,
 } from '../../ports/vector-index.js';
+import { compileFilter } from './compile-filter.js';
 import { checkNote, checkQuery, checkRemoval, checkVector, fromNative } from './index-checks.js';
 import { IndexWriter } from './index-writer.js';
 import { loadAddon, type NativeAddon, type NativePartitionOptions } from './load-addon.js';
 import { mergeAnswers } from './merge-answers.js';
 import { NoteDirectory } from './note-directory.js';
+import { sumStats } from './sum-stats.js';
 import { WorkQueues } from './work-queues.js';
 
 export interface NativeVectorIndexOptions {
@@ -106,20 +108,8 @@ export class NativeVectorIndex implements VectorIndex {
 
   stats(): VectorIndexStats {
     this.#checkOpen();
-    let partitions = 0;
-    let vectors = 0;
-    let tombstones = 0;
-    let memoryBytes = 0;
-    for (const { native } of this.#directory.allPartitions()) {
-      const stats = native.stats();
-      partitions += 1;
-      vectors += stats.rows;
-      tombstones += stats.tombstones;
-      memoryBytes +=
-        stats.rowBytes + stats.codeBytes + stats.graphBytes + stats.filterBytes + stats.bookkeepingBytes;
-    }
-    const notes = this.#directory.count();
-    return { partitions, notes, vectors, tombstones, memoryBytes, isa: this.#addon.isa() };
+    const all = Array.from(this.#directory.allPartitions(), ({ native }) => native.stats());
+    return sumStats(all, this.#directory.count(), this.#addon.isa());
   }
 
   /** Resolves once no graph is being built in the background: for benches and tests. */
@@ -138,14 +128,17 @@ export class NativeVectorIndex implements VectorIndex {
 
   async #search(query: VectorQuery): Promise<VectorAnswer> {
     for (let attempt = 1; ; attempt += 1) {
-      const tags =
-        query.attributes === undefined ? new Uint32Array() : this.#directory.tags.find(query.attributes);
-      if (tags === undefined) return mergeAnswers([], query.k, () => undefined).answer;
+      const filter = compileFilter(query, this.#directory.tags);
+      if (filter === undefined) return mergeAnswers([], query.k, () => undefined).answer;
       const partitions = this.#directory.partitionsOf(query.namespace, query.taskType);
       // All calls go out before the first await: each copies the vector, and none can meet a partition that was dropped.
       const k = Math.min(query.k, Math.max(1, this.#directory.count(query.namespace)));
       const answers = await Promise.all(
-        partitions.map(({ native }) => native.search(query.vector, k, query.efSearch, tags)),
+        partitions.map(({ native }) =>
+          query.explain === true
+            ? native.explain(query.vector, k, query.efSearch, filter)
+            : native.search(query.vector, k, query.efSearch, filter),
+        ),
       );
       const { answer, missing } = mergeAnswers(answers, query.k, (key) => this.#directory.idOf(key));
       if (missing === 0 || attempt === SEARCH_ATTEMPTS) return answer;

@@ -55,15 +55,9 @@ export class TagDirectory {
     }
   }
 
-  /** Tags of a filter; undefined where no note has one of them, so that nothing can match. */
-  find(attributes: Attributes): Uint32Array | undefined {
-    const tags: number[] = [];
-    for (const [key, value] of Object.entries(attributes)) {
-      const held = this.#tags.get(tagName(key, value));
-      if (held === undefined) return undefined;
-      tags.push(held.tag);
-    }
-    return Uint32Array.from(tags);
+  /** Undefined where no note has it. */
+  tagOf(key: string, value: string): number | undefined {
+    return this.#tags.get(tagName(key, value))?.tag;
   }
 
   clear(): void {

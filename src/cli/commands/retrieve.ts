@@ -24,6 +24,7 @@ interface RetrieveOptions {
   readonly finalK?: number;
   readonly threshold?: number;
   readonly risk?: Risk;
+  readonly explain?: boolean;
 }
 
 interface PromptOptions extends RetrieveOptions {
@@ -58,7 +59,13 @@ function requestOf(query: string, options: RetrieveOptions): RetrieveRequest {
   };
 }
 
-function retrievalLines(retrieval: Retrieval, session: Session): string[] {
+function stageLines({ stages }: Retrieval, width: number): string[] {
+  return stages.flatMap(({ name, ms, detail }) =>
+    wrap(`${name} ${ms.toFixed(2)} ms${detail === undefined ? '' : `: ${printable(detail)}`}`, width, '  '),
+  );
+}
+
+function retrievalLines(retrieval: Retrieval, session: Session, explain = false): string[] {
   const { style, width } = session;
   const ms = retrieval.stages.reduce((sum, stage) => sum + stage.ms, 0);
   const found =
@@ -69,6 +76,7 @@ function retrievalLines(retrieval: Retrieval, session: Session): string[] {
   return [
     ...found,
     ...wrap(facts, width).map(style.dim),
+    ...(explain ? stageLines(retrieval, width).map(style.dim) : []),
     ...(retrieval.truncated ? [style.warning('The query was longer than the model reads.')] : []),
     ...retrieval.degraded.flatMap((reason) => wrap(printable(reason), width, '! ')).map(style.warning),
   ];
@@ -80,7 +88,7 @@ async function retrieve(session: Session, args: readonly string[], options: Retr
   const query = given === '-' ? await readText('-', stdin, cwd) : given;
   const { retrieval } = (await session.open('everything')).useCases;
   const answer = await retrieval.retrieve(CLI_CALLER, requestOf(query, options), { signal: session.signal });
-  await session.answer(answer, () => retrievalLines(answer, session));
+  await session.answer(answer, () => retrievalLines(answer, session, options.explain));
 }
 
 function promptNotes(block: PromptBlock): string {
@@ -112,7 +120,8 @@ export function addRetrieve(program: Command, context: CliContext): void {
   const retrieveCommand = program
     .command('retrieve')
     .description('find the lessons that apply to what is about to be judged')
-    .argument('<query>', 'what is about to be judged; - for standard input');
+    .argument('<query>', 'what is about to be judged; - for standard input')
+    .option('--explain', "also the steps with their times, the index's plan and its alternatives");
   defineCommand(addRetrieveOptions(retrieveCommand), context, retrieve);
 
   const promptCommand = program

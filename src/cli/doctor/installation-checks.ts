@@ -64,8 +64,12 @@ function checkIndex(diagnostics: Diagnostics, { vectorIndex }: Retrieval): Promi
   return attempt('vector index', 'restart the server: the index is filled anew', async () => {
     const active = await diagnostics.notes.count('all', { statuses: ['ACTIVE'] });
     const held = vectorIndex.count();
-    const { isa, partitions, memoryBytes } = vectorIndex.stats();
-    const detail = `${held} of ${active} active notes, ${partitions} partitions, ${(memoryBytes / 1e6).toFixed(1)} MB, ${isa}`;
+    const { isa, partitions, graphs = 0, memoryBytes, memory } = vectorIndex.stats();
+    const megabytes = (bytes: number): string => (bytes / 1e6).toFixed(1);
+    const parts = Object.entries(memory ?? {}).map(([part, bytes]) => `${part} ${megabytes(bytes)}`);
+    const detail =
+      `${held} of ${active} active notes, ${partitions} partitions, ${graphs} with a graph, ` +
+      `${megabytes(memoryBytes)} MB${parts.length === 0 ? '' : ` (${parts.join(', ')})`}, ${isa}`;
     if (held === active) return ok('vector index', detail);
     return held < active
       ? warn('vector index', detail, 'embed what is missing: errata jobs start backfill')

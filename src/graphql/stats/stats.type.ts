@@ -1,6 +1,7 @@
 import { Field, Float, Int, ObjectType } from 'type-graphql';
 import type { StatusCounts } from '../../ports/note-store.js';
 import type { Stats } from '../../ports/use-cases.js';
+import type { VectorIndexStats } from '../../ports/vector-index.js';
 
 @ObjectType('TaskTypeCount', { description: 'Notes of one task type by status.', simpleResolvers: true })
 export class TaskTypeCountType implements Omit<StatusCounts, 'namespace'> {
@@ -32,6 +33,53 @@ function sumByTaskType(counts: readonly StatusCounts[]): readonly TaskTypeCountT
   return [...sums.values()].sort((a, b) => (a.taskType < b.taskType ? -1 : 1));
 }
 
+@ObjectType('VectorIndexStats', {
+  description: "This process's vector index. Bytes are numbers that may exceed 2^31.",
+  simpleResolvers: true,
+})
+export class VectorIndexStatsType {
+  @Field(() => Int, { description: 'One a namespace and task type.' })
+  readonly partitions: number;
+  @Field(() => Int, { description: 'Partitions that have a graph; the others are scanned.' })
+  readonly graphs: number;
+  @Field(() => Int, { description: 'Partitions whose graph is being built; meanwhile they are scanned.' })
+  readonly building: number;
+  @Field(() => Int, { description: 'Vectors held.' })
+  readonly vectors: number;
+  @Field(() => Int, { description: 'Slots of removed vectors that wait to be used again.' })
+  readonly tombstones: number;
+  @Field(() => String, { description: 'Instruction set in use.' })
+  readonly isa: string;
+  @Field(() => Float, { description: 'All of it.' })
+  readonly memoryBytes: number;
+  @Field(() => Float, { description: 'The float32 vectors.' })
+  readonly vectorBytes: number;
+  @Field(() => Float, { description: 'One byte an element, for first passes.' })
+  readonly codeBytes: number;
+  @Field(() => Float, { description: 'Links between neighbours.' })
+  readonly graphBytes: number;
+  @Field(() => Float, { description: 'Which vector has which attribute, and filters asked for lately.' })
+  readonly filterBytes: number;
+  @Field(() => Float, { description: 'Which vector belongs to which note.' })
+  readonly bookkeepingBytes: number;
+
+  constructor(stats: VectorIndexStats) {
+    const { memory } = stats;
+    this.partitions = stats.partitions;
+    this.graphs = stats.graphs ?? 0;
+    this.building = stats.building ?? 0;
+    this.vectors = stats.vectors;
+    this.tombstones = stats.tombstones;
+    this.isa = stats.isa;
+    this.memoryBytes = stats.memoryBytes;
+    this.vectorBytes = memory?.vectors ?? 0;
+    this.codeBytes = memory?.codes ?? 0;
+    this.graphBytes = memory?.graphs ?? 0;
+    this.filterBytes = memory?.filters ?? 0;
+    this.bookkeepingBytes = memory?.bookkeeping ?? 0;
+  }
+}
+
 @ObjectType('Stats', { description: 'What is stored and how the process does.', simpleResolvers: true })
 export class StatsType {
   @Field(() => Int, { description: 'Notes of every status.' })
@@ -55,6 +103,11 @@ export class StatsType {
   readonly truncatedTexts: number;
   @Field(() => Float, { description: 'Seconds since the process started.' })
   readonly uptimeSeconds: number;
+  @Field(() => VectorIndexStatsType, {
+    nullable: true,
+    description: 'The vector index; only for callers that may see every namespace.',
+  })
+  readonly vectorIndex: VectorIndexStatsType | undefined;
 
   constructor(stats: Stats) {
     this.notes = stats.notes;
@@ -66,5 +119,6 @@ export class StatsType {
     this.cacheHitRate = stats.cacheHitRate;
     this.truncatedTexts = stats.truncatedTexts;
     this.uptimeSeconds = stats.uptimeSeconds;
+    this.vectorIndex = stats.vectorIndex && new VectorIndexStatsType(stats.vectorIndex);
   }
 }

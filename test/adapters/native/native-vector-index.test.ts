@@ -12,7 +12,7 @@ import {
   createNativeVectorIndex,
   NativeVectorIndex,
 } from '../../../src/adapters/native/native-vector-index.js';
-import type { IndexedNote } from '../../../src/ports/vector-index.js';
+import type { AttributeFilter, IndexedNote } from '../../../src/ports/vector-index.js';
 import { NaiveVectorIndex } from '../../contract/naive-vector-index.js';
 import {
   DIMENSIONS,
@@ -151,12 +151,19 @@ describe('NativeVectorIndex', () => {
   });
 
   it('builds a graph in the background, finds nearly all, and is complete under any filter', async () => {
-    const dimensions = 32;
+    const dimensions = 256;
     const index = create({ dimensions, graphThreshold: 1000 });
     const random = randomNumbers(10);
-    const notes = Array.from({ length: 3000 }, (_, i) =>
-      note(`n${i}`, randomUnit(dimensions, random), {
-        attributes: { half: String(i % 2), rare: String(i % 300) },
+    const centres = Array.from({ length: 100 }, () => randomUnit(dimensions, random));
+    const near = (i: number): Float32Array => {
+      const noise = randomUnit(dimensions, random);
+      const sum = centres[i % 100]!.map((x, d) => x + 0.6 * noise[d]!);
+      const norm = Math.hypot(...sum);
+      return sum.map((x) => x / norm);
+    };
+    const notes = Array.from({ length: 8000 }, (_, i) =>
+      note(`n${i}`, near(i), {
+        attributes: { half: String(i % 2), rare: String(i % 800) },
       }),
     );
     await index.upsert(notes);
@@ -166,7 +173,7 @@ describe('NativeVectorIndex', () => {
     let found = 0;
     const plans = new Set<string>();
     for (let i = 0; i < 50; i += 1) {
-      const query = { namespace: 'acme', vector: randomUnit(dimensions, random), k: 10, efSearch: 32 };
+      const query = { namespace: 'acme', vector: near(i), k: 10, efSearch: 32 };
       const answer = await index.search(query);
       const exact = new Set((await model.search(query)).hits.map((hit) => hit.id));
       found += answer.hits.filter((hit) => exact.has(hit.id)).length;
@@ -185,6 +192,85 @@ describe('NativeVectorIndex', () => {
     expect(plans).toContain('graph');
     expect(plans).toContain('scan(filtered)');
     expect(found / 500).toBeGreaterThan(0.9);
+  });
+
+  it('explains the plan, what it cost and what else was possible', async () => {
+    const dimensions = 32;
+    const index = create({ dimensions, graphThreshold: 1000 });
+    const random = randomNumbers(11);
+    await index.upsert(
+      Array.from({ length: 3000 }, (_, i) =>
+        note(`n${i}`, randomUnit(dimensions, random), { attributes: { rare: String(i % 300) } }),
+      ),
+    );
+    await index.settle();
+    const query = { namespace: 'acme', vector: randomUnit(dimensions, random), k: 5 };
+    expect((await index.search(query)).explanations).toBeUndefined();
+    const all = await index.search({ ...query, explain: true });
+    expect(all.explanations).toHaveLength(1);
+    const [whole] = all.explanations ?? [];
+    expect(whole).toMatchObject({ plan: all.plan, exhaustive: all.exhaustive, allowedNotes: 3000 });
+    expect(whole?.tookUs).toBeGreaterThan(0);
+    expect(whole?.graphUs).toBeGreaterThan(0);
+    expect(whole?.estimatedUs).toBe(Math.min(whole?.scanUs ?? 0, whole?.graphUs ?? 0));
+    const rare = await index.search({ ...query, attributes: { rare: '7' }, explain: true });
+    expect(rare.explanations).toMatchObject([
+      { plan: 'scan(filtered)', exhaustive: true, allowedNotes: 10, compared: 10, threads: 1 },
+    ]);
+    expect(rare.explanations?.[0]?.graphUs).toBeUndefined();
+    const none = await index.search({ ...query, attributes: { rare: 'x' }, explain: true });
+    expect(none).toEqual({ hits: [], plan: 'empty', exhaustive: true });
+  });
+
+  it('reports its memory by part, and filters that are asked again from a cache', async () => {
+    const index = create({ dimensions: 32, graphThreshold: 500 });
+    const random = randomNumbers(12);
+    await index.upsert(
+      Array.from({ length: 1000 }, (_, i) =>
+        note(`n${i}`, randomUnit(32, random), { attributes: { half: String(i % 2), third: String(i % 3) } }),
+      ),
+    );
+    await index.settle();
+    const { memory, memoryBytes, graphs, building } = index.stats();
+    expect({ graphs, building }).toEqual({ graphs: 1, building: 0 });
+    expect(memory?.vectors).toBeGreaterThanOrEqual(1000 * 32 * 4);
+    expect(memory?.codes).toBeGreaterThanOrEqual(1000 * 64);
+    for (const bytes of Object.values(memory ?? {})) expect(bytes).toBeGreaterThan(0);
+    expect(Object.values(memory ?? {}).reduce((sum, bytes) => sum + bytes, 0)).toBe(memoryBytes);
+    for (const attributes of [
+      { half: '1', third: '0' },
+      { third: '0', half: '1' },
+    ]) {
+      const { hits } = await index.search({
+        namespace: 'acme',
+        vector: randomUnit(32, random),
+        k: 1000,
+        attributes,
+      });
+      expect(hits.length).toBe(167);
+    }
+  });
+
+  it('refuses a condition that is too deep or too long', async () => {
+    const index = create({ dimensions: DIMENSIONS });
+    await index.upsert([note('a', unit(1), { attributes: { repo: 'a' } })]);
+    const search = (where: AttributeFilter) =>
+      index.search({ namespace: 'acme', vector: unit(1), k: 1, where });
+    const leaf = { key: 'repo', value: 'a' } as AttributeFilter;
+    let deep = leaf;
+    for (let i = 0; i < 30; i += 1) deep = { not: { not: deep } };
+    await expect(search(deep)).rejects.toMatchObject({ code: 'INVALID_INPUT' });
+    await expect(search({ any: Array.from({ length: 600 }, () => leaf) })).rejects.toMatchObject({
+      code: 'INVALID_INPUT',
+    });
+    // Nested to the right as deep as is allowed: the addon's stack holds it.
+    let right = leaf;
+    for (let i = 0; i < 31; i += 1) right = { all: [leaf, { any: [right] }] };
+    const nest = (inner: AttributeFilter, i: number): AttributeFilter =>
+      i % 2 ? { all: [leaf, inner] } : { any: [leaf, inner] };
+    const nested = Array.from({ length: 32 }, (_, i) => i).reduce(nest, leaf);
+    expect((await search(nested)).hits).toHaveLength(1);
+    await expect(search(right)).rejects.toMatchObject({ code: 'INVALID_INPUT' });
   });
 
   it('reuses freed slots, counts tombstones and gives memory back on compact', async () => {

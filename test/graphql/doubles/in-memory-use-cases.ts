@@ -447,6 +447,16 @@ export class InMemoryUseCases implements UseCases {
       store: 'memory',
       truncatedTexts: 0,
       uptimeSeconds: 1,
+      vectorIndex: {
+        partitions: 2,
+        notes: notes.length,
+        vectors: 3,
+        tombstones: 1,
+        memoryBytes: 6_000_000_000,
+        memory: { vectors: 4e9, codes: 1e9, graphs: 5e8, filters: 3e8, bookkeeping: 2e8 },
+        graphs: 1,
+        isa: 'scalar',
+      },
     };
   }
 

@@ -1,0 +1,157 @@
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+
+#include "index/partition.hpp"
+
+// Which rows a query may find, and how they are searched.
+
+namespace errata {
+namespace {
+
+// A filtered search goes on until its beam is full of allowed rows, at most this share of a scan's time past
+// what was expected: then the scan is due after all.
+constexpr double kWorstShare = 0.3;
+constexpr double kOverrun = 1.5;
+constexpr double kWorthProbing = 0.25;
+// Between allowed rows there are fewer ways: with a beam of 64 recall@10 fell to .981 on filters that are a
+// tenth of the clusters (planner_test.cpp); with 96 it stays above .99.
+constexpr double kFilteredBeam = 1.5;
+// Half of the bits in a word: from there on whole chunks are compared (see scan.cpp).
+constexpr double kDenseShare = 24.0 / 64.0;
+
+// What is timed on a partition's own rows: enough to be told from noise, a few milliseconds in all.
+constexpr std::size_t kSampleSearches = 24;
+constexpr std::size_t kSampleRows = 8192;
+constexpr std::size_t kSampleRuns = 3;
+
+using Clock = std::chrono::steady_clock;
+
+double us_since(Clock::time_point start) {
+  return std::chrono::duration<double, std::micro>(Clock::now() - start).count();
+}
+
+}  // namespace
+
+Partition::Allowed Partition::allow(const Filter& filter) const {
+  Allowed allowed;
+  if (filter.empty()) {
+    allowed.bitmap = &live_;
+    allowed.rows = live_rows_;
+    allowed.keys = keys_.size();
+    return allowed;
+  }
+  allowed.filtered = true;
+  const SlotSet* slots = nullptr;
+  if (filter.size() == 1 && filter[0] <= kLargestTag) {
+    const auto found = tags_.find(filter[0]);
+    if (found != tags_.end()) slots = &found->second;
+  } else {
+    allowed.cached = filters_.find(filter);
+    if (!allowed.cached) allowed.cached = filters_.insert(filter, evaluate(filter, tags_, live_, primary_));
+    slots = allowed.cached.get();
+  }
+  if (slots == nullptr) return allowed;
+  allowed.rows = slots->size();
+  allowed.keys = slots->notes();
+  if (slots->dense()) {
+    allowed.bitmap = &slots->bitmap();
+  } else {
+    allowed.list = &slots->list();
+  }
+  return allowed;
+}
+
+std::size_t Partition::beam(const Query& query) const {
+  const std::size_t ef = query.ef ? query.ef : options_.ef_search;
+  return std::max(ef, std::min(query.k, live_rows_) * kRowKinds + kRescoreRows);
+}
+
+std::size_t Partition::rows_wanted(const Allowed& allowed, std::size_t k) const {
+  // Among the best k * r rows there are k keys, where a key owns at most r of them.
+  const std::size_t rows_a_key = live_rows_ > keys_.size() ? kRowKinds : 1;
+  return std::min(allowed.rows, k * rows_a_key);
+}
+
+Partition::Plan Partition::plan(const Query& query, const Allowed& allowed) const {
+  Plan plan;
+  PlanReport& report = plan.report;
+  report.allowed_rows = allowed.rows;
+  report.allowed_keys = allowed.keys;
+  report.graph_us = std::numeric_limits<double>::quiet_NaN();
+  const double rows = static_cast<double>(allowed.rows);
+  const double slots = static_cast<double>(std::max<std::size_t>(1, info_.size()));
+  const double share = rows / slots;
+  // A dense filter compares whole chunks, its own rows and the others.
+  report.scan_us =
+      costs_.fixed_us + (share >= kDenseShare ? slots * costs_.row_us : rows * costs_.picked_row_us);
+  report.estimated_us = report.scan_us;
+  if (!graph_ || allowed.list || allowed.rows == 0) return plan;
+
+  const std::size_t ef =
+      static_cast<std::size_t>(static_cast<double>(beam(query)) * (allowed.filtered ? kFilteredBeam : 1.0));
+  const double fewest = static_cast<double>(ef) * nodes_per_beam_;
+  report.graph_us = costs_.fixed_us + std::min(slots, fewest / share) * costs_.node_us;
+  // Where matches lie close to the query the graph does much better than it would on a random filter: the
+  // first few hundred nodes tell.
+  const bool probe = fewest * costs_.node_us < kWorthProbing * report.scan_us;
+  if (report.graph_us >= report.scan_us && !(allowed.filtered && probe)) return plan;
+  plan.graph = true;
+  plan.search.ef = report.ef = ef;
+  report.estimated_us = std::min(report.graph_us, report.scan_us);
+  if (!allowed.filtered) return plan;
+  const double most_us =
+      std::max(kWorstShare * report.scan_us, std::min(kOverrun * report.graph_us, report.scan_us));
+  plan.search.budget = report.budget = static_cast<std::size_t>(std::max(fewest, most_us / costs_.node_us));
+  plan.search.unfiltered = static_cast<std::size_t>(fewest);
+  plan.search.expected_share = share;
+  return plan;
+}
+
+/// The calibration at start knows neither how far apart this partition's rows lie in memory nor how its graph
+/// is shaped. Takes the quick runs: what disturbs a run only makes it longer.
+void Partition::measure_costs(const Graph& graph, CostModel& costs, double& nodes_per_beam) const {
+  std::vector<Slot> slots;
+  const std::size_t step = std::max<std::size_t>(1, info_.size() / kSampleRows);
+  for (std::size_t slot = 0; slot < info_.size(); slot += step) {
+    if (live_.test(slot)) slots.push_back(static_cast<Slot>(slot));
+  }
+  if (slots.size() < kSampleSearches) return;
+  const ScanSource source = this->source();
+  std::vector<double> node_us;
+  std::size_t distances = 0;
+  for (std::size_t i = 0; i < kSampleSearches; ++i) {
+    const ScanQuery query(source, rows_.row(slots[i * slots.size() / kSampleSearches]));
+    GraphSearch search;
+    search.vector = query.vector;
+    search.coded = &query.coded;
+    search.wanted = search.ef = options_.ef_search;
+    const Clock::time_point start = Clock::now();
+    if (!graph.search(search).ok() || search.distances == 0) return;
+    node_us.push_back(us_since(start) / static_cast<double>(search.distances));
+    distances += search.distances;
+  }
+  std::nth_element(node_us.begin(), node_us.begin() + kSampleSearches / 4, node_us.end());
+  nodes_per_beam = static_cast<double>(distances) / static_cast<double>(kSampleSearches * options_.ef_search);
+  if (options_.costs != nullptr) return;
+  costs.node_us = node_us[kSampleSearches / 4];
+  const ScanQuery query(source, rows_.row(slots[0]));
+  double picked = 1e12, whole = 1e12;
+  const std::size_t words = std::min(live_.word_count(), kSampleRows / kChunkSlots);
+  for (std::size_t run = 0; run < kSampleRuns; ++run) {
+    NearRows near(10, query.margin);
+    Clock::time_point start = Clock::now();
+    (void)scan_list(source, query, slots, near, nullptr);
+    picked = std::min(picked, us_since(start));
+    start = Clock::now();
+    // Another part each time, so that it comes out of memory as in a search.
+    (void)scan_words(source, query, live_, live_.word_count() / kSampleRuns * run,
+                     live_.word_count() / kSampleRuns * run + words, near, nullptr);
+    whole = std::min(whole, us_since(start));
+  }
+  costs.picked_row_us = picked / static_cast<double>(slots.size());
+  if (words * kChunkSlots == kSampleRows) costs.row_us = whole / static_cast<double>(kSampleRows);
+}
+
+}  // namespace errata
