@@ -7,7 +7,7 @@ import { createFtsLexicalIndex } from '../adapters/sqlite/fts-lexical-index.js';
 import type { Config } from '../config/config.js';
 import { ErrataError } from '../domain/errors.js';
 import { CachingEmbedder } from '../models/caching-embedder.js';
-import { installedModel } from '../models/installed-models.js';
+import { findModel } from '../models/model-directory.js';
 import type { Embedder } from '../ports/embedder.js';
 import type { LexicalIndex } from '../ports/lexical-index.js';
 import { type Logger, silentLogger } from '../ports/logger.js';
@@ -60,7 +60,12 @@ export async function openEngines(config: Config, logger: Logger = silentLogger)
       `Expected ${LATE_INTERACTION} or none for ERRATA_RERANKER (--reranker), received another name`,
     );
   }
-  const { entry, directory } = installedModel(config.embedder, { cacheDir: config.modelsDir });
+  const { entry, directory } = await findModel(config.embedder, { cacheDir: config.modelsDir });
+  if (entry.task !== 'embedding')
+    throw new ErrataError(
+      'UNKNOWN_MODEL',
+      'Expected an embedding model for ERRATA_EMBEDDER (--embedder), received a reranking one',
+    );
   const onnx = await createOnnxEmbedder({
     modelDir: directory,
     manifestEntry: entry,
@@ -78,7 +83,7 @@ export async function openEngines(config: Config, logger: Logger = silentLogger)
       embedder,
       vectorIndex,
       lexicalIndex,
-      fittedScore: readFittedScore(config.embedder),
+      fittedScore: readFittedScore(entry.name),
       lateInteraction: config.reranker === LATE_INTERACTION,
       async close() {
         await lexicalIndex.close();

@@ -1,37 +1,58 @@
+import { createProxyFetch } from '../adapters/http/proxy-fetch.js';
 import { createModelSources } from '../adapters/model-sources/create-model-sources.js';
-import type { ModelFiles } from '../cli/cli-deps.js';
+import type { ModelFiles, ModelStatus } from '../cli/cli-deps.js';
+import type { Config } from '../config/config.js';
 import {
-  installedModel,
   isIntact,
+  type ListedModel,
   listModels,
   modelDirectory,
   removeModel,
+  resolvedModel,
   verifyModel,
 } from '../models/installed-models.js';
-import { modelEntry } from '../models/manifest.js';
+import { knownModel } from '../models/manifest.js';
+import { findModel } from '../models/model-directory.js';
 import { pullModel } from '../models/pull-model.js';
+
+function toStatus({ entry, installed }: ListedModel): ModelStatus {
+  const sizes = entry.files.map(({ sizeBytes }) => sizeBytes);
+  return {
+    name: entry.name,
+    kind: entry.task,
+    installed,
+    precision: entry.precision,
+    digests: entry.files.every(({ sha256 }) => sha256 !== undefined) ? 'pinned' : 'at first pull',
+    dimensions: entry.task === 'embedding' ? entry.dimensions : undefined,
+    sizeBytes: sizes.reduce(
+      (sum, size) => (sum === undefined || size === undefined ? undefined : sum + size),
+      0,
+    ),
+    licence: entry.licence,
+  };
+}
+
+function sourcesOf(config: Config) {
+  const fetch = createProxyFetch(config.proxies);
+  return createModelSources({ huggingFace: { baseUrl: config.hubUrl, fetch } });
+}
 
 /** Model files as the command line sees them. */
 export const modelFiles: ModelFiles = {
   async list(config) {
     const models = await listModels({ cacheDir: config.modelsDir });
-    return models.map(({ entry, installed }) => ({
-      name: entry.name,
-      kind: 'embedding',
-      installed,
-      dimensions: entry.dimensions,
-      sizeBytes: entry.files.reduce((sum, file) => sum + file.sizeBytes, 0),
-      licence: entry.licence,
-    }));
+    return models.map(toStatus);
   },
   async pull(config, name, { from, onProgress, signal }) {
-    const entry = modelEntry(name);
-    const present = from === undefined && (await isIntact(modelDirectory(config.modelsDir, entry), entry));
-    let source = present ? 'installed' : (from ?? '');
+    const cacheDir = config.modelsDir;
+    const resolved = from === undefined ? resolvedModel(knownModel(name), cacheDir) : undefined;
+    const present = resolved !== undefined && (await isIntact(modelDirectory(cacheDir, resolved), resolved));
+    let source = present ? 'installed' : (from ?? 'files of other models');
     const { directory } = await pullModel(name, {
-      cacheDir: config.modelsDir,
-      sources: createModelSources(),
+      cacheDir,
+      sources: sourcesOf(config),
       from,
+      offline: config.offline,
       signal,
       onProgress: (progress) => {
         source = progress.source;
@@ -41,7 +62,7 @@ export const modelFiles: ModelFiles = {
     return { name, directory, source };
   },
   async verify(config, name) {
-    const { entry, directory } = installedModel(name, { cacheDir: config.modelsDir });
+    const { entry, directory } = await findModel(name, { cacheDir: config.modelsDir });
     await verifyModel(directory, entry);
     return { files: entry.files.length };
   },

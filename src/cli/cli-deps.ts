@@ -113,6 +113,9 @@ export interface ModelStatus {
   readonly name: string;
   readonly kind: 'embedding' | 'reranking';
   readonly installed: boolean;
+  readonly precision?: string | undefined;
+  /** `at first pull`: digests are recorded then and held from then on. */
+  readonly digests?: 'pinned' | 'at first pull' | undefined;
   readonly dimensions?: number | undefined;
   readonly sizeBytes?: number | undefined;
   readonly licence?: string | undefined;

@@ -4,6 +4,8 @@ import { z } from 'zod';
 export interface ConfigField {
   readonly key: string;
   readonly env: string;
+  /** Other spellings of the variable; the first that is set counts. */
+  readonly aliases?: readonly string[] | undefined;
   /** Long flag without dashes; none where only the environment makes sense. */
   readonly flag?: string | undefined;
   /** What stands after the flag in help texts. */

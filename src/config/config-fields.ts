@@ -8,6 +8,27 @@ const defaultWorkers = Math.max(1, Math.min(4, availableParallelism() - 1));
 
 const trueOrFalse = 'true or false';
 
+/** The standard variables, for downloads and hosted models. */
+const proxyFields: readonly ConfigField[] = (
+  [
+    ['https', 'HTTPS_PROXY', 'proxy for https addresses'],
+    ['http', 'HTTP_PROXY', 'proxy for http addresses'],
+    ['bypass', 'NO_PROXY', 'hosts that are reached directly, with commas between'],
+  ] as const
+).map(([key, env, description]) => ({
+  key: `proxies.${key}`,
+  env,
+  aliases: [env.toLowerCase()],
+  placeholder: 'url',
+  default: 'none',
+  fallback: undefined,
+  description,
+  expected: key === 'bypass' ? 'host names' : 'an address',
+  // Forms are judged where a proxy is used: other programs' settings must not keep Errata from starting.
+  schema: text,
+  secret: true,
+}));
+
 /** The one table of everything that can be set. */
 export const CONFIG_FIELDS: readonly ConfigField[] = [
   flagField({
@@ -105,6 +126,28 @@ export const CONFIG_FIELDS: readonly ConfigField[] = [
     expected: 'a folder',
     schema: text,
   },
+  flagField({
+    key: 'offline',
+    env: 'ERRATA_OFFLINE',
+    flag: 'offline',
+    placeholder: 'true|false',
+    default: 'false',
+    description: 'ask nothing of the network: models come from folders, caches and local repositories only',
+    expected: trueOrFalse,
+    schema: yesNo,
+  }),
+  {
+    key: 'hubUrl',
+    env: 'ERRATA_HUB',
+    flag: 'hub',
+    placeholder: 'url',
+    default: 'the Hugging Face hub',
+    fallback: undefined,
+    description: 'address of a mirror of the hub',
+    expected: 'an address that starts with http:// or https://',
+    schema: z.string().regex(/^https?:\/\/./),
+  },
+  ...proxyFields,
   {
     key: 'workers',
     env: 'ERRATA_WORKERS',

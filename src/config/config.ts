@@ -13,6 +13,13 @@ export interface RequestLimits {
   readonly maxCost: number;
 }
 
+/** Of the standard variables; addresses may hold passwords and are never printed. */
+export interface Proxies {
+  readonly http?: string | undefined;
+  readonly https?: string | undefined;
+  readonly bypass?: string | undefined;
+}
+
 /** Everything that can be set at start-up. Deep-frozen; made by `parseConfig` only. */
 export interface Config {
   readonly host: string;
@@ -29,6 +36,11 @@ export interface Config {
   readonly embedder: string;
   /** `late-interaction` or the name of a reranker; none: the match score stands. */
   readonly reranker?: string | undefined;
+  /** Whether nothing may be asked of the network but the store. */
+  readonly offline: boolean;
+  /** A mirror of the Hugging Face hub; none: the hub itself. */
+  readonly hubUrl?: string | undefined;
+  readonly proxies: Proxies;
   /** None: the embedded SQLite store. Never printed: it may hold a password. */
   readonly mongodbUri?: string | undefined;
   /** Origins whose pages may call from a browser; empty: same-origin pages only. */

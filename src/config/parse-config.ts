@@ -48,7 +48,8 @@ function rawValue(field: ConfigField, sources: ConfigSources): { raw: string | u
   const flag = field.flag === undefined ? undefined : sources.flags?.[field.flag];
   if (flag !== undefined) return { raw: flag, name: `--${field.flag}` };
   // An empty variable counts as unset: that is what `VAR= command` and compose files mean by it.
-  const variable = sources.env[field.env] || undefined;
+  const spellings = [field.env, ...(field.aliases ?? [])];
+  const variable = spellings.map((name) => sources.env[name]).find((value) => value);
   return { raw: variable ?? field.fallback, name: field.env };
 }
 
@@ -79,10 +80,12 @@ function deepFreeze<T extends object>(value: T): T {
 export function parseConfig(sources: ConfigSources): Config {
   refuseUnknown(sources);
   const values: Record<string, unknown> = {};
-  const limits: Record<string, unknown> = {};
+  /** Groups of settings: `limits.maxDepth` is a member of `limits`. */
+  const groups: Record<string, Record<string, unknown>> = { limits: {}, proxies: {} };
   for (const field of CONFIG_FIELDS) {
     const value = parseField(field, sources);
-    if (field.key.startsWith('limits.')) limits[field.key.slice('limits.'.length)] = value;
+    const [group = '', member] = field.key.split('.');
+    if (member !== undefined) groups[group] = { ...groups[group], [member]: value };
     // The addon reads its own variable at load; here it is only checked.
     else if (field.key !== 'isa' && value !== undefined) values[field.key] = value;
   }
@@ -93,5 +96,5 @@ export function parseConfig(sources: ConfigSources): Config {
       ? path.join(INSTALLATION_DIR, '.cache', 'models')
       : path.resolve(cwd, String(values.modelsDir));
   // The table above is the single source; its keys and kinds are those of Config (test/config checks every one).
-  return deepFreeze({ ...values, limits }) as unknown as Config;
+  return deepFreeze({ ...values, ...groups }) as unknown as Config;
 }

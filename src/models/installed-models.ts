@@ -1,10 +1,12 @@
-import { createHash, randomUUID } from 'node:crypto';
-import { createReadStream, existsSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
 import { rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { pipeline } from 'node:stream/promises';
 import { ErrataError, isErrataError } from '../domain/errors.js';
-import { type ModelEntry, type ModelManifest, modelEntry, shippedManifest } from './manifest.js';
+import { sweepBlobs } from './blob-store.js';
+import { knownModel, namesOf, shippedManifest } from './manifest.js';
+import type { KnownModel, ModelEntry, ModelManifest } from './manifest-schema.js';
+import { fileDigest, type LocalPins, localPins, pinnedModel, withPins } from './pins.js';
 
 export interface InstalledModel {
   readonly entry: ModelEntry;
@@ -13,7 +15,8 @@ export interface InstalledModel {
 }
 
 export interface ListedModel {
-  readonly entry: ModelEntry;
+  /** Sizes and digests filled in as far as they are known here. */
+  readonly entry: KnownModel;
   readonly directory: string;
   /** All files present with the right size; digests are `verifyModel`'s business. */
   readonly installed: boolean;
@@ -22,13 +25,6 @@ export interface ListedModel {
 
 /** Written last by a pull: says what lies here and where it came from. */
 export const RECORD_FILE = 'errata-model.json';
-
-/** Lower-case hex SHA-256 of a file, streamed; 23 MB take about 20 ms. */
-async function fileDigest(path: string): Promise<string> {
-  const hash = createHash('sha256');
-  await pipeline(createReadStream(path, { highWaterMark: 1 << 20 }), hash);
-  return hash.digest('hex');
-}
 
 async function sizeOf(path: string): Promise<number | undefined> {
   try {
@@ -74,9 +70,25 @@ function notInstalled(name: string, file: string): ErrataError {
   );
 }
 
-/** Where a model would be installed. */
-export function modelDirectory(cacheDir: string, entry: ModelEntry): string {
-  return join(cacheDir, entry.name);
+/** Where a model would be installed; a colon is no file name on Windows. */
+export function modelDirectory(cacheDir: string, entry: Pick<KnownModel, 'name'>): string {
+  return join(cacheDir, entry.name.replace(':', '--'));
+}
+
+/** What a pull wrote beside the files; a directory that was copied from another machine brings its pins with it. */
+function recordedPins(directory: string): LocalPins {
+  try {
+    const { files } = JSON.parse(readFileSync(join(directory, RECORD_FILE), 'utf8')) as ModelEntry;
+    return Object.fromEntries(files.map(({ path, sizeBytes, sha256 }) => [path, { sizeBytes, sha256 }]));
+  } catch {
+    return {};
+  }
+}
+
+/** The model with everything pinned, by manifest, local pins or the record of its pull; undefined before its first pull. */
+export function resolvedModel(known: KnownModel, cacheDir: string): ModelEntry | undefined {
+  const locked = withPins(known, localPins(cacheDir, known.name));
+  return pinnedModel(locked, {}) ?? pinnedModel(locked, recordedPins(modelDirectory(cacheDir, known)));
 }
 
 /**
@@ -88,27 +100,36 @@ export function installedModel(
   name: string,
   options: { cacheDir: string; manifest?: ModelManifest | undefined },
 ): InstalledModel {
-  const entry = modelEntry(name, options.manifest);
-  const directory = modelDirectory(options.cacheDir, entry);
-  for (const file of entry.files)
+  const known = knownModel(name, options.manifest);
+  const directory = modelDirectory(options.cacheDir, known);
+  for (const file of known.files)
     if (!existsSync(join(directory, file.path))) throw notInstalled(name, file.path);
+  const entry = resolvedModel(known, options.cacheDir);
+  if (entry === undefined) throw notInstalled(name, RECORD_FILE);
   return { entry, directory };
 }
 
-/** Every known model and whether it is installed. */
+/** Every known model and whether it is installed; other precisions of a model only where they are installed. */
 export async function listModels(options: {
   cacheDir: string;
   manifest?: ModelManifest | undefined;
 }): Promise<readonly ListedModel[]> {
   const manifest = options.manifest ?? shippedManifest();
-  return Promise.all(
-    manifest.models.map(async (entry) => {
-      const directory = modelDirectory(options.cacheDir, entry);
-      const sizes = await Promise.all(entry.files.map((file) => sizeOf(join(directory, file.path))));
-      const installed = entry.files.every((file, at) => sizes[at] === file.sizeBytes);
-      return { entry, directory, installed, isDefault: entry.name === manifest.defaultModel };
+  const names = manifest.models.flatMap(namesOf);
+  const all = await Promise.all(
+    names.map(async (name) => {
+      const known = knownModel(name, manifest);
+      const directory = modelDirectory(options.cacheDir, known);
+      const resolved = resolvedModel(known, options.cacheDir);
+      const sizes = await Promise.all(
+        resolved?.files.map((file) => sizeOf(join(directory, file.path))) ?? [],
+      );
+      const installed = resolved?.files.every((file, at) => sizes[at] === file.sizeBytes) ?? false;
+      const entry = withPins(known, localPins(options.cacheDir, known.name));
+      return { entry, directory, installed, isDefault: name === manifest.defaultModel };
     }),
   );
+  return all.filter(({ entry, installed }) => installed || !entry.name.includes(':'));
 }
 
 /** Whether every file has its digest; only a damaged or missing model gives false, other errors pass through. */
@@ -123,7 +144,8 @@ export async function isIntact(directory: string, entry: ModelEntry): Promise<bo
 }
 
 /**
- * Removes an installed model; false where there was none. Renamed first, so that a kill leaves no half model.
+ * Removes an installed model and the blobs that no other model has; false where there was none. Renamed first, so that a
+ * kill leaves no half model. Digests of its first pull stay in the lock file.
  *
  * Errors: `UNKNOWN_MODEL`.
  */
@@ -131,10 +153,11 @@ export async function removeModel(
   name: string,
   options: { cacheDir: string; manifest?: ModelManifest | undefined },
 ): Promise<boolean> {
-  const directory = modelDirectory(options.cacheDir, modelEntry(name, options.manifest));
+  const directory = modelDirectory(options.cacheDir, knownModel(name, options.manifest));
   if (!existsSync(directory)) return false;
   const aside = join(options.cacheDir, `.removed-${randomUUID()}`);
   await rename(directory, aside);
   await rm(aside, { recursive: true, force: true });
+  await sweepBlobs(options.cacheDir, RECORD_FILE);
   return true;
 }

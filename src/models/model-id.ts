@@ -1,12 +1,14 @@
 import { createHash } from 'node:crypto';
-import { fileOfRole, type ModelEntry } from './manifest.js';
+import { fileOfRole } from './manifest.js';
+import type { EmbeddingEntry } from './manifest-schema.js';
 
 /**
  * `{name}@{12 hex}` over everything that changes a vector: vectors of two ids never meet in one index. 48 bits are
  * enough to tell the few models of one installation apart.
  */
-export function embeddingModelId(entry: ModelEntry): string {
+export function embeddingModelId(entry: EmbeddingEntry): string {
   const { pooling, normalise, prefixes, maxTokens } = entry;
+  const data = entry.files.filter(({ role }) => role === 'weights-data').map(({ sha256 }) => sha256);
   const parts = [
     fileOfRole(entry, 'weights').sha256,
     fileOfRole(entry, 'tokenizer').sha256,
@@ -15,6 +17,8 @@ export function embeddingModelId(entry: ModelEntry): string {
     prefixes.query,
     prefixes.passage,
     maxTokens,
+    // External weights; models without keep the ids that they had before these existed.
+    ...data,
   ];
   const digest = createHash('sha256').update(JSON.stringify(parts)).digest('hex');
   return `${entry.name}@${digest.slice(0, 12)}`;

@@ -1,19 +1,23 @@
-import type { ModelEntry, SourceSpec } from './manifest.js';
+import type { KnownFile, KnownModel, SourceSpec } from './manifest-schema.js';
 
-/** Bytes of one file of a running pull. `totalBytes` is what the manifest says. */
+/** Bytes of one file of a running pull. `totalBytes` is what the manifest, or else the source, says. */
 export interface PullProgress {
   /** Name for people: `huggingface Xenova/all-MiniLM-L6-v2`, `directory ./models`. */
   readonly source: string;
   readonly file: string;
   readonly receivedBytes: number;
-  readonly totalBytes: number;
+  readonly totalBytes: number | undefined;
 }
 
 export interface FetchRequest<Spec> {
-  readonly entry: ModelEntry;
+  readonly entry: KnownModel;
+  /** Those of the entry's files that are wanted; the others are at hand. */
+  readonly files: readonly KnownFile[];
   readonly spec: Spec;
-  /** Empty directory of the pull's own: files go to `join(directory, file.path)`, parents made by the source. */
+  /** Directory of the pull's own: files go to `join(directory, file.path)`, parents made by the source. */
   readonly directory: string;
+  /** Where a source may leave what a broken download has brought, to go on with it another time. */
+  readonly partialDir: string;
   /** Use nothing that needs a network. */
   readonly offline: boolean;
   readonly signal?: AbortSignal | undefined;

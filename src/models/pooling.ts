@@ -1,6 +1,6 @@
-import type { ModelEntry } from './manifest.js';
+import type { EmbeddingEntry } from './manifest-schema.js';
 
-export type Pooling = ModelEntry['pooling'];
+export type Pooling = EmbeddingEntry['pooling'];
 
 /** Added to the length before dividing, as the index does, so that a zero vector stays zero instead of NaN. */
 const EPSILON = 1e-12;

@@ -2,14 +2,17 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { ErrataError, isErrataError } from '../domain/errors.js';
+import { keepBlob, takeBlob } from './blob-store.js';
 import {
   type InstalledModel,
   isIntact,
   modelDirectory,
   RECORD_FILE,
+  resolvedModel,
   verifyModel,
 } from './installed-models.js';
-import { type ModelEntry, type ModelManifest, modelEntry } from './manifest.js';
+import { knownModel } from './manifest.js';
+import type { KnownFile, KnownModel, ModelEntry, ModelManifest } from './manifest-schema.js';
 import {
   type AnySourceSpec,
   describeSource,
@@ -18,6 +21,7 @@ import {
   type ModelSources,
   type PullProgress,
 } from './model-source.js';
+import { keepPins, localPins, pinnedModel, pinsOf, withPins } from './pins.js';
 
 export interface PullOptions {
   /** Models are installed as `{cacheDir}/{name}`. */
@@ -35,6 +39,7 @@ export interface PullOptions {
 }
 
 const SCRATCH = '.pull-';
+const PARTIAL = '.partial';
 /** A killed pull's scratch directory is swept by a later pull; a day is longer than any pull that still runs. */
 const STALE_SCRATCH_MS = 24 * 3_600_000;
 
@@ -45,19 +50,21 @@ const STALE_SCRATCH_MS = 24 * 3_600_000;
  * Errors: `UNKNOWN_MODEL`; `MODEL_UNAVAILABLE` naming everything that was tried and what to do; `ABORTED`.
  */
 export async function pullModel(name: string, options: PullOptions): Promise<InstalledModel> {
-  const entry = modelEntry(name, options.manifest);
-  const directory = modelDirectory(options.cacheDir, entry);
-  if (options.from === undefined && (await isIntact(directory, entry))) return { entry, directory };
+  const { cacheDir } = options;
+  const plain = knownModel(name, options.manifest);
+  const known = withPins(plain, localPins(cacheDir, plain.name));
+  const directory = modelDirectory(cacheDir, known);
+  const present = options.from === undefined ? resolvedModel(known, cacheDir) : undefined;
+  if (present !== undefined && (await isIntact(directory, present))) return { entry: present, directory };
 
-  await mkdir(options.cacheDir, { recursive: true });
-  await sweepScratch(options.cacheDir);
+  await mkdir(cacheDir, { recursive: true });
+  await sweepScratch(cacheDir);
   const specs: readonly AnySourceSpec[] =
-    options.from === undefined ? entry.sources : [{ kind: 'directory', path: options.from }];
+    options.from === undefined ? known.sources : [{ kind: 'directory', path: options.from }];
   const failures: string[] = [];
   for (const spec of specs) {
     try {
-      await pullFrom(spec, entry, directory, options);
-      return { entry, directory };
+      return { entry: await pullFrom(spec, known, directory, options), directory };
     } catch (error) {
       if (options.signal?.aborted || isErrataError(error, 'ABORTED')) throw aborted(name, error);
       const reason = reasonOf(error);
@@ -65,38 +72,66 @@ export async function pullModel(name: string, options: PullOptions): Promise<Ins
       options.onFailure?.(describeSource(spec), reason);
     }
   }
-  throw unavailable(entry, failures, options);
+  throw unavailable(known, failures, options);
 }
 
 async function pullFrom(
   spec: AnySourceSpec,
-  entry: ModelEntry,
+  known: KnownModel,
   directory: string,
   options: PullOptions,
-): Promise<void> {
-  const scratch = join(options.cacheDir, `${SCRATCH}${entry.name}-${randomUUID()}`);
+): Promise<ModelEntry> {
+  const { cacheDir, signal, onProgress, offline = false } = options;
+  const scratch = join(cacheDir, `${SCRATCH}${randomUUID()}`);
   await mkdir(scratch);
   try {
-    const { signal, onProgress, offline = false } = options;
+    const files: KnownFile[] = [];
+    for (const file of known.files)
+      if (
+        options.from !== undefined ||
+        !(file.sha256 && (await takeBlob(cacheDir, file.sha256, join(scratch, file.path))))
+      )
+        files.push(file);
     // The table gives each kind its own source; the compiler cannot see that the pair fits.
     const source = options.sources[spec.kind] as ModelSource<AnySourceSpec>;
     const request: FetchRequest<AnySourceSpec> = {
-      entry,
+      entry: known,
+      files,
       spec,
       directory: scratch,
+      partialDir: join(cacheDir, PARTIAL),
       offline,
       signal,
       onProgress,
     };
-    await source(request);
+    if (files.length > 0) await source(request);
+    const entry = pinnedModel(known, {}) ?? (await pinOpen(known, scratch));
     await verifyModel(scratch, entry);
+    for (const file of entry.files) await keepBlob(cacheDir, file.sha256, join(scratch, file.path));
     const record = { ...entry, source: describeSource(spec), pulledAt: new Date().toISOString() };
     await writeFile(join(scratch, RECORD_FILE), `${JSON.stringify(record, undefined, 2)}\n`);
     await syncFiles(scratch, [...entry.files.map((file) => file.path), RECORD_FILE]);
     await install(scratch, directory, entry);
+    await keepPins(cacheDir, entry, known, record.source);
+    return entry;
   } finally {
     await rm(scratch, { recursive: true, force: true });
   }
+}
+
+/** What the manifest leaves open is taken from what came. Errors: `MODEL_NOT_INSTALLED` where a file did not come. */
+async function pinOpen(known: KnownModel, directory: string): Promise<ModelEntry> {
+  const open = known.files.filter(({ sizeBytes, sha256 }) => sizeBytes === undefined || sha256 === undefined);
+  const entry = pinnedModel(
+    known,
+    await pinsOf(
+      directory,
+      open.map(({ path }) => path),
+    ),
+  );
+  if (entry === undefined)
+    throw new ErrataError('INTERNAL', `Expected digests of every file of ${known.name}, received fewer`);
+  return entry;
 }
 
 async function syncFiles(directory: string, paths: readonly string[]): Promise<void> {
@@ -156,7 +191,7 @@ function aborted(name: string, cause: unknown): ErrataError {
   });
 }
 
-function unavailable(entry: ModelEntry, failures: readonly string[], options: PullOptions): ErrataError {
+function unavailable(entry: KnownModel, failures: readonly string[], options: PullOptions): ErrataError {
   const files = entry.files.map((file) => file.path).join(' and ');
   const advice =
     options.from === undefined

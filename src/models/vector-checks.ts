@@ -1,5 +1,5 @@
 import { ErrataError } from '../domain/errors.js';
-import type { ModelEntry } from './manifest.js';
+import type { EmbeddingEntry } from './manifest-schema.js';
 
 /** Allowed distance of a vector's length from 1; float32 sums over 384 numbers stay below 1e-5. */
 const UNIT_TOLERANCE = 1e-3;
@@ -38,7 +38,7 @@ export function packCanary(vector: Float32Array): string {
  *
  * Errors: `INVALID_VECTOR`; `MODEL_UNAVAILABLE` naming the cosine.
  */
-export function checkCanary(vector: Float32Array, entry: ModelEntry): void {
+export function checkCanary(vector: Float32Array, entry: EmbeddingEntry): void {
   checkUnitVector(vector, entry.dimensions);
   if (entry.canary === undefined) return;
   const known = new Int8Array(Buffer.from(entry.canary.vectorInt8, 'base64'));

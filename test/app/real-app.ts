@@ -22,9 +22,11 @@ export interface RealApp {
 }
 
 /** An app over real parts: SQLite in a folder of its own (or the given one), the native index, the real model. */
-export async function openRealApp(options: { folder?: string; runJobs?: boolean } = {}): Promise<RealApp> {
+export async function openRealApp(
+  options: { folder?: string; runJobs?: boolean; flags?: Readonly<Record<string, string>> } = {},
+): Promise<RealApp> {
   const folder = options.folder ?? mkdtempSync(join(tmpdir(), 'errata-app-'));
-  const config = parseConfig({ env: {}, flags: { data: folder } });
+  const config = parseConfig({ env: {}, flags: { data: folder, ...options.flags } });
   const store = await createSqliteStore({ path: join(folder, 'errata.sqlite') });
   const engines = await openEngines(config);
   const app = await createApp({ store, engines, logger: silentLogger, runJobs: options.runJobs ?? false });

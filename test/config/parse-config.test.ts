@@ -55,6 +55,17 @@ describe('parseConfig', () => {
     );
   });
 
+  it('reads the standard proxy variables in either spelling', () => {
+    const env = {
+      https_proxy: 'http://p:1',
+      HTTP_PROXY: 'http://q:2',
+      http_proxy: 'ignored',
+      no_proxy: 'a,b',
+    };
+    expect(parseConfig({ env }).proxies).toEqual({ https: 'http://p:1', http: 'http://q:2', bypass: 'a,b' });
+    expect(parseConfig({ env: {} }).proxies).toEqual({});
+  });
+
   it('counts an empty variable as unset', () => {
     expect(parseConfig({ env: { ERRATA_PORT: '' } }).port).toBe(4000);
   });

@@ -6,13 +6,16 @@ import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
 import { createModelSources } from '../../src/adapters/model-sources/create-model-sources.js';
 import { isIntact, modelDirectory } from '../../src/models/installed-models.js';
-import { type ModelEntry, modelEntry } from '../../src/models/manifest.js';
+import type { EmbeddingEntry } from '../../src/models/manifest-schema.js';
 import { pullModel } from '../../src/models/pull-model.js';
+import { pinnedEmbedding } from './tiny-model.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 /** Shared by all test files and runs. */
 export const testCacheDir = process.env.ERRATA_TEST_CACHE ?? join(root, '.cache', 'models');
-export const miniLm: ModelEntry = modelEntry('all-MiniLM-L6-v2');
+export const miniLm: EmbeddingEntry = pinnedEmbedding('all-MiniLM-L6-v2');
+/** The second model that can be had from Maven Central: with prefixes. */
+export const e5Small: EmbeddingEntry = pinnedEmbedding('e5-small-v2');
 
 /** A pull that holds the lock for longer than this was killed. */
 const STALE_LOCK_MS = 600_000;
@@ -22,9 +25,12 @@ const WORKER_SOURCES = ['adapters/onnx/embed-worker', 'adapters/onnx/native-gate
 /** The same for a process of its own that pulls a model. */
 export const PULL_SOURCES = [
   'domain/errors',
+  'models/blob-store',
   'models/installed-models',
   'models/manifest',
+  'models/manifest-schema',
   'models/model-source',
+  'models/pins',
   'models/pull-model',
 ];
 /** The same for a process of its own that embeds. */
@@ -65,19 +71,19 @@ export async function buildForNode(names: readonly string[] = WORKER_SOURCES): P
   }
 }
 
-/** Directory of the installed all-MiniLM-L6-v2, pulled once for all test processes. Rejects where it cannot be had. */
-export async function installedModelDir(): Promise<string> {
+/** Directory of an installed model, pulled once for all test processes. Rejects where it cannot be had. */
+export async function installedModelDir(entry: EmbeddingEntry = miniLm): Promise<string> {
   await buildForNode();
-  const directory = modelDirectory(testCacheDir, miniLm);
+  const directory = modelDirectory(testCacheDir, entry);
   await mkdir(testCacheDir, { recursive: true });
-  while (!(await isIntact(directory, miniLm))) {
+  while (!(await isIntact(directory, entry))) {
     const unlock = await tryLock(join(testCacheDir, '.pull.lock'));
     if (unlock === undefined) {
       await wait(100);
       continue;
     }
     try {
-      await pullModel(miniLm.name, { cacheDir: testCacheDir, sources: createModelSources() });
+      await pullModel(entry.name, { cacheDir: testCacheDir, sources: createModelSources() });
     } finally {
       await unlock();
     }
@@ -98,12 +104,14 @@ async function tryLock(path: string): Promise<(() => Promise<void>) | undefined>
 }
 
 /** For `describe.skipIf(model.missing !== undefined)`: the directory, or why there is none. */
-export async function modelForTests(): Promise<{ directory: string; missing: string | undefined }> {
+export async function modelForTests(
+  entry: EmbeddingEntry = miniLm,
+): Promise<{ directory: string; missing: string | undefined }> {
   try {
-    return { directory: await installedModelDir(), missing: undefined };
+    return { directory: await installedModelDir(entry), missing: undefined };
   } catch (error) {
     const missing = error instanceof Error ? error.message : String(error);
-    console.warn(`Tests that need all-MiniLM-L6-v2 are skipped: ${missing}`);
+    console.warn(`Tests that need ${entry.name} are skipped: ${missing}`);
     return { directory: '', missing };
   }
 }

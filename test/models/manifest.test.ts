@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { type ModelManifest, modelEntry, parseManifest, shippedManifest } from '../../src/models/manifest.js';
+import { knownModel, parseManifest, shippedManifest } from '../../src/models/manifest.js';
+import type { ModelManifest } from '../../src/models/manifest-schema.js';
 import { embeddingModelId } from '../../src/models/model-id.js';
+import { pinnedEmbedding } from './tiny-model.js';
 
 const copy = (): ModelManifest => structuredClone(shippedManifest());
 const parse = (change: (manifest: ModelManifest) => void) => {
@@ -12,7 +14,7 @@ const parse = (change: (manifest: ModelManifest) => void) => {
 describe('model manifest', () => {
   it('ships all-MiniLM-L6-v2 as published by sentence-transformers', () => {
     expect(shippedManifest().defaultModel).toBe('all-MiniLM-L6-v2');
-    expect(modelEntry('all-MiniLM-L6-v2')).toMatchObject({
+    expect(knownModel('all-MiniLM-L6-v2')).toMatchObject({
       dimensions: 384,
       pooling: 'mean',
       normalise: true,
@@ -23,11 +25,41 @@ describe('model manifest', () => {
     });
   });
 
+  it.each([
+    ['embedding', ['all-MiniLM-L6-v2', 'bge-small-en-v1.5', 'bge-base-en-v1.5', 'e5-small-v2']],
+    ['embedding', ['multilingual-e5-small', 'bge-m3', 'gte-small', 'snowflake-arctic-embed-s']],
+    ['reranking', ['ms-marco-MiniLM-L6-v2', 'ms-marco-TinyBERT-L2-v2', 'bge-reranker-base']],
+    ['reranking', ['bge-reranker-v2-m3', 'mmarco-mMiniLMv2-L12-H384-v1']],
+  ])('knows models for %s: %s', (task, names) => {
+    for (const name of names) expect(knownModel(name).task).toBe(task);
+  });
+
+  it('gives other weights of a model for name:precision', () => {
+    const plain = knownModel('ms-marco-MiniLM-L6-v2');
+    expect(knownModel('ms-marco-MiniLM-L6-v2:int8')).toBe(plain);
+    const full = knownModel('ms-marco-MiniLM-L6-v2:fp32');
+    expect(full).toMatchObject({
+      name: 'ms-marco-MiniLM-L6-v2:fp32',
+      precision: 'fp32',
+      dynamicQuantisation: false,
+    });
+    expect(full.files.map(({ path }) => path)).toEqual(plain.files.map(({ path }) => path));
+    expect(full.files[0]).toMatchObject({ sizeBytes: 90_992_115 });
+    expect(full.files[1]).toEqual(plain.files[1]);
+    expect(full.sources[0]?.files).toMatchObject({ 'onnx/model.onnx': 'onnx/model.onnx' });
+    // The known vector belongs to the other weights, the Maven jar holds only those.
+    expect(knownModel('all-MiniLM-L6-v2:fp32')).toMatchObject({
+      canary: undefined,
+      sources: [{ kind: 'huggingface' }],
+    });
+    expect(() => knownModel('ms-marco-MiniLM-L6-v2:fp16')).toThrowError(/ms-marco-MiniLM-L6-v2:fp32/);
+  });
+
   it('names the known models for an unknown one', () => {
-    expect(() => modelEntry('all-MiniLM-L12-v2')).toThrowError(
-      /Expected a model of all-MiniLM-L6-v2, received/,
+    expect(() => knownModel('all-MiniLM-L12-v2')).toThrowError(
+      /Expected a model of all-MiniLM-L6-v2, .*, received/,
     );
-    expect(() => modelEntry('../../etc')).toThrowError(expect.objectContaining({ code: 'UNKNOWN_MODEL' }));
+    expect(() => knownModel('../../etc')).toThrowError(expect.objectContaining({ code: 'UNKNOWN_MODEL' }));
   });
 
   it.each([
@@ -57,7 +89,7 @@ describe('model manifest', () => {
   });
 
   it('changes the model id with everything that changes a vector, and with nothing else', () => {
-    const entry = modelEntry('all-MiniLM-L6-v2');
+    const entry = pinnedEmbedding('all-MiniLM-L6-v2');
     const id = embeddingModelId(entry);
     expect(id).toBe('all-MiniLM-L6-v2@a036f03bcc33');
     expect(embeddingModelId({ ...entry, licence: 'MIT', note: 'x' })).toBe(id);

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { modelEntry } from '../../src/models/manifest.js';
 import { normaliseInPlace, poolTokens } from '../../src/models/pooling.js';
 import { checkCanary, checkUnitVector, packCanary } from '../../src/models/vector-checks.js';
+import { pinnedEmbedding } from './tiny-model.js';
 
 /** Two tokens of three dimensions. */
 const hidden = new Float32Array([1, 2, 3, 3, 6, 9]);
@@ -59,7 +59,7 @@ describe('vector checks', () => {
     const vector = Float32Array.from({ length: 384 }, (_, d) => Math.sin(d * d + 1));
     normaliseInPlace(vector);
     const entry = {
-      ...modelEntry('all-MiniLM-L6-v2'),
+      ...pinnedEmbedding('all-MiniLM-L6-v2'),
       canary: { text: 'x', vectorInt8: packCanary(vector) },
     };
     expect(() => checkCanary(vector, entry)).not.toThrow();

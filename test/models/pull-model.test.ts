@@ -7,14 +7,13 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ErrataError } from '../../src/domain/errors.js';
 import { installedModel, listModels, removeModel, verifyModel } from '../../src/models/installed-models.js';
-import { modelEntry } from '../../src/models/manifest.js';
 import type { AnySourceSpec, FetchRequest, ModelSources } from '../../src/models/model-source.js';
 import { type PullOptions, pullModel } from '../../src/models/pull-model.js';
 import { buildForNode, PULL_SOURCES } from './installed-model.js';
-import { TINY_FILES, tinyManifest } from './tiny-model.js';
+import { pinnedEmbedding, TINY_FILES, tinyManifest } from './tiny-model.js';
 
 const manifest = tinyManifest();
-const entry = modelEntry('tiny', manifest);
+const entry = pinnedEmbedding('tiny', manifest);
 let cacheDir: string;
 
 beforeEach(async () => {
@@ -22,6 +21,9 @@ beforeEach(async () => {
 });
 
 afterEach(() => rm(cacheDir, { recursive: true, force: true }));
+
+/** Everything but the blobs, which stay. */
+const modelsIn = async (directory: string) => (await readdir(directory)).filter((name) => name !== '.blobs');
 
 type Request = FetchRequest<AnySourceSpec>;
 
@@ -54,7 +56,7 @@ describe('pullModel', () => {
       { onFailure: (source, why) => failures.push(`${source}: ${why}`) },
     );
     expect(model).toEqual({ entry, directory: join(cacheDir, 'tiny') });
-    expect(await readdir(cacheDir)).toEqual(['tiny']);
+    expect(await modelsIn(cacheDir)).toEqual(['tiny']);
     expect((await readdir(model.directory)).sort()).toEqual(['errata-model.json', 'onnx', 'tokenizer.json']);
     expect(failures).toEqual(['huggingface someone/tiny@0123456789ab: no hub: deeper reason']);
     await verifyModel(model.directory, entry);
@@ -73,7 +75,7 @@ describe('pullModel', () => {
     });
     await pull({ huggingface: writeFiles });
     await verifyModel(model.directory, entry);
-    expect(await readdir(cacheDir)).toEqual(['tiny']);
+    expect(await modelsIn(cacheDir)).toEqual(['tiny']);
   });
 
   it('refuses files with another digest and goes on to the next source', async () => {
@@ -100,7 +102,7 @@ describe('pullModel', () => {
     expect(message).toContain('2. maven org.example:tiny:1.0: no mvn: deeper reason');
     expect(message).toContain('errata models pull tiny --from DIRECTORY');
     expect(message).toContain('onnx/model.onnx and tokenizer.json');
-    expect(await readdir(cacheDir)).toEqual([]);
+    expect(await modelsIn(cacheDir)).toEqual([]);
   });
 
   it('looks only at a directory that is given by hand', async () => {
@@ -129,14 +131,14 @@ describe('pullModel', () => {
       code: 'ABORTED',
     });
     expect(asked).toEqual([]);
-    expect(await readdir(cacheDir)).toEqual([]);
+    expect(await modelsIn(cacheDir)).toEqual([]);
   });
 
   it('lets concurrent pulls end with one whole model', async () => {
     const models = await Promise.all(Array.from({ length: 8 }, () => pull({ huggingface: writeFiles })));
     expect(new Set(models.map((model) => model.directory)).size).toBe(1);
     await verifyModel(join(cacheDir, 'tiny'), entry);
-    expect(await readdir(cacheDir)).toEqual(['tiny']);
+    expect(await modelsIn(cacheDir)).toEqual(['tiny']);
   });
 
   it('leaves no model after a kill between download and rename, and sweeps what is left a day later', async () => {
@@ -157,7 +159,7 @@ describe('pullModel', () => {
     await once(child, 'exit');
 
     const [scratch] = await readdir(cache);
-    expect(scratch).toMatch(/^\.pull-tiny-/);
+    expect(scratch).toMatch(/^\.pull-/);
     expect(() => installedModel('tiny', { cacheDir: cache, manifest })).toThrowError(
       expect.objectContaining({
         code: 'MODEL_NOT_INSTALLED',
@@ -170,7 +172,7 @@ describe('pullModel', () => {
     const longAgo = new Date(Date.now() - 25 * 3_600_000);
     await utimes(join(cache, String(scratch)), longAgo, longAgo);
     await pull({ huggingface: writeFiles }, { cacheDir: cache });
-    expect(await readdir(cache)).toEqual(['tiny']);
+    expect(await modelsIn(cache)).toEqual(['tiny']);
   });
 });
 
@@ -181,7 +183,7 @@ describe('listModels and removeModel', () => {
       { installed: true, directory: join(cacheDir, 'tiny') },
     ]);
     expect(await removeModel('tiny', { cacheDir, manifest })).toBe(true);
-    expect(await readdir(cacheDir)).toEqual([]);
+    expect(await modelsIn(cacheDir)).toEqual([]);
     expect(await removeModel('tiny', { cacheDir, manifest })).toBe(false);
     await expect(removeModel('..', { cacheDir, manifest })).rejects.toMatchObject({ code: 'UNKNOWN_MODEL' });
   });

@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
-import { type ModelManifest, parseManifest } from '../../src/models/manifest.js';
+import { knownModel, parseManifest } from '../../src/models/manifest.js';
+import type { EmbeddingEntry, ModelManifest } from '../../src/models/manifest-schema.js';
+import { pinnedModel } from '../../src/models/pins.js';
 
 /** Two small files that pulls can move around: what is in them does not matter to a pull. */
 export const TINY_FILES: Readonly<Record<string, Buffer>> = {
@@ -34,9 +36,17 @@ export function tinyManifest(): ModelManifest {
     normalise: true,
     prefixes: { query: '', passage: '' },
     maxTokens: 16,
+    precision: 'fp32',
     dynamicQuantisation: false,
     files,
     sources,
   };
   return parseManifest(JSON.stringify({ version: 1, defaultModel: 'tiny', models: [model] }));
+}
+
+/** An embedding model of a manifest that pins every file. */
+export function pinnedEmbedding(name: string, manifest?: ModelManifest): EmbeddingEntry {
+  const entry = pinnedModel(knownModel(name, manifest), {});
+  if (entry?.task !== 'embedding') throw new Error(`Expected a pinned embedding model, received ${name}`);
+  return entry;
 }

