@@ -1,11 +1,11 @@
 // A process that exits while workers load or run: `node exit-while-running.mjs MODEL_DIR TEXTS`, after so many texts.
 import { createOnnxEmbedder } from '../../../dist/adapters/onnx/create-onnx-embedder.js';
-import { modelEntry } from '../../../dist/models/manifest.js';
+import { knownModel } from '../../../dist/models/manifest.js';
 
 const [modelDir, texts] = process.argv.slice(2);
 const embedder = await createOnnxEmbedder({
   modelDir,
-  manifestEntry: modelEntry('all-MiniLM-L6-v2'),
+  manifestEntry: knownModel('all-MiniLM-L6-v2'),
   workers: 2,
 });
 const long = Array.from({ length: 500 }, (_, at) => `${at} ${'a rather long text '.repeat(60)}`);
