@@ -1,6 +1,8 @@
 import { createTokenCounters } from '../adapters/tokens/create-token-counters.js';
+import type { Config } from '../config/config.js';
 import { createCalibrator } from '../evaluation/calibration/calibrate-namespace.js';
 import { createEvaluations } from '../evaluation/golden-versions.js';
+
 import { createKeyCommands } from '../guard/key-commands.js';
 import { calibrationHandler } from '../jobs/calibration.js';
 import { compactionHandler, RECEIPT_DAYS } from '../jobs/compaction.js';
@@ -11,6 +13,7 @@ import { createJobCommands } from '../jobs/job-commands.js';
 import { JobRunner } from '../jobs/job-runner.js';
 import { stalenessSweepHandler } from '../jobs/staleness-sweep.js';
 import { createNoteCommands } from '../notes/create-note-commands.js';
+import { DEFAULT_WRITE_POLICY } from '../notes/note-deps.js';
 import { InProcessNoteFeed } from '../notes/note-feed.js';
 import { createNoteQueries } from '../notes/note-queries.js';
 import { systemClock } from '../ports/clock.js';
@@ -38,6 +41,7 @@ export interface AppParts {
   readonly store: Store;
   readonly engines: Engines;
   readonly logger: Logger;
+  readonly settings?: Partial<Pick<Config, 'harmLimit' | 'withholdShare'>>;
   /** Whether this process takes queued jobs. */
   readonly runJobs: boolean;
   /** Whether the indexes are filled and follow the store; commands that only touch the store do without. Default true. */
@@ -57,7 +61,8 @@ export interface App {
 }
 
 /** Wires use cases over opened parts, fills the indexes and follows the store. */
-export async function createApp({ store, engines, logger, runJobs, follow = true }: AppParts): Promise<App> {
+export async function createApp(parts: AppParts): Promise<App> {
+  const { store, engines, logger, runJobs, follow = true, settings = {} } = parts;
   const { embedder, vectorIndex, lexicalIndex } = engines;
   const clock = systemClock;
   const feed = new InProcessNoteFeed();
@@ -89,18 +94,23 @@ export async function createApp({ store, engines, logger, runJobs, follow = true
     reranker: engines.reranker,
     lateInteraction: lateInteractionOf(engines, centres),
     outcomes,
+    withholdShare: settings.withholdShare,
     clock,
     calibrations,
     scoreFit,
   };
   const tokenCounters = createTokenCounters();
   const retrieval = createRetrievalQueries({ ...retrieveDeps, tokenCounters });
-  const commands = createNoteCommands({ store, embedder, vectorIndex, clock, catchUp, logger });
+  const { harmLimit = DEFAULT_WRITE_POLICY.harmLimit } = settings;
+  const policy = { harmLimit };
+  const commands = createNoteCommands({ store, embedder, vectorIndex, clock, catchUp, logger, policy });
+  // Nothing is withheld from what measures the ranking.
+  const measured = createRetrievalQueries({ ...retrieveDeps, withholdShare: 0, tokenCounters });
   const evaluations: Evaluations = {
     ...createEvaluations({ store, clock }),
     ...createCalibrator({
       store,
-      retrieval,
+      retrieval: measured,
       calibrations,
       clock,
       scoreFit,
@@ -117,7 +127,7 @@ export async function createApp({ store, engines, logger, runJobs, follow = true
       REEMBED: reembedHandler(embedJob),
       STALENESS_SWEEP: stalenessSweepHandler({ notes: store.notes, commands, clock }),
       COMPACTION: compactionHandler({ store, vectorIndex, clock }),
-      EVALUATION: evaluationHandler({ store, retrieval }),
+      EVALUATION: evaluationHandler({ store, retrieval: measured }),
       CALIBRATION: calibrationHandler(evaluations),
       ERASURE: erasureHandler(commands),
     },

@@ -21,7 +21,14 @@ export async function openApp(config: Config, options: OpenAppOptions): Promise<
     const whole = options.parts === 'everything';
     const engines = whole ? await openEngines(config, logger) : absentEngines();
     opened.push(engines);
-    const app = await createApp({ store, engines, logger, runJobs: options.runJobs, follow: whole });
+    const app = await createApp({
+      store,
+      engines,
+      logger,
+      settings: config,
+      runJobs: options.runJobs,
+      follow: whole,
+    });
     opened.push(app);
     const { embedder, vectorIndex, lexicalIndex } = engines;
     return {

@@ -43,6 +43,14 @@ export function whole(min: number, max: number): z.ZodType<number, string> {
     .pipe(z.number().min(min).max(max));
 }
 
+export function share(max: number): z.ZodType<number, string> {
+  return z
+    .string()
+    .regex(/^(0|1|0?\.\d{1,9})$/)
+    .transform(Number)
+    .pipe(z.number().min(0).max(max));
+}
+
 export function flagField(field: Omit<ConfigField, 'fallback'> & { fallback?: string }): ConfigField {
   return { fallback: field.default, ...field };
 }

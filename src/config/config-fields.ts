@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { z } from 'zod';
 import { LOG_LEVELS } from './config.js';
-import { type ConfigField, flagField, limit, originList, text, whole, yesNo } from './config-field.js';
+import { type ConfigField, flagField, limit, originList, share, text, whole, yesNo } from './config-field.js';
 
 /** Inference scales with cores up to about 4 threads of one int8 model each; beyond that memory grows and speed does not. */
 const defaultWorkers = Math.max(1, Math.min(4, availableParallelism() - 1));
@@ -159,6 +159,26 @@ export const CONFIG_FIELDS: readonly ConfigField[] = [
     expected: 'a whole number between 1 and 64',
     schema: whole(1, 64),
   },
+  flagField({
+    key: 'harmLimit',
+    env: 'ERRATA_HARM_LIMIT',
+    flag: 'harm-limit',
+    placeholder: 'share',
+    default: '0.25',
+    description: 'a note goes back to a reviewer once more than this share of its verdicts is surely harmful',
+    expected: 'a number between 0 and 1',
+    schema: share(1),
+  }),
+  flagField({
+    key: 'withholdShare',
+    env: 'ERRATA_WITHHOLD_SHARE',
+    flag: 'withhold-share',
+    placeholder: 'share',
+    default: '0',
+    description: 'share of answers that go without one of their notes, to measure what notes do',
+    expected: 'a number between 0 and 0.25',
+    schema: share(0.25),
+  }),
   {
     key: 'trustedOrigins',
     env: 'ERRATA_TRUSTED_ORIGINS',

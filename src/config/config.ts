@@ -49,5 +49,9 @@ export interface Config {
   readonly logLevel: LogLevel;
   /** Threads that run the embedding model. */
   readonly workers: number;
+  /** Lower bound of the share of harmful verdicts beyond which a note goes back to a reviewer. */
+  readonly harmLimit: number;
+  /** Share of answers that go without one of their notes; 0: none. */
+  readonly withholdShare: number;
   readonly limits: RequestLimits;
 }

@@ -7,7 +7,7 @@ export interface AuditEvent {
   readonly at: Instant;
   /** Name of the API key, or `cli`, `import`, `job:{kind}`. */
   readonly actor: string;
-  /** `created`, `updated`, `support-added`, `approved`, `rejected`, `merged`, `kept`, `replaced`, `deprecated`, `restored`, `edited`, `expired`, `embedded`, `erased`, `outcome`, `key-created`, `key-revoked`. */
+  /** `created`, `updated`, `support-added`, `approved`, `rejected`, `merged`, `kept`, `replaced`, `deprecated`, `restored`, `edited`, `expired`, `embedded`, `erased`, `outcome`, `demoted`, `version-restored`, `answer-judged`, `key-created`, `key-revoked`. */
   readonly action: string;
   readonly namespace?: string | undefined;
   readonly noteId?: NoteId | undefined;

@@ -11,6 +11,7 @@ export type LifecycleEvent =
   | 'deprecate'
   | 'supersede'
   | 'restore'
+  | 'demote'
   | 'erase';
 
 /**
@@ -36,6 +37,8 @@ const TRANSITIONS: Readonly<Record<LifecycleEvent, Partial<Record<NoteStatus, No
     QUARANTINED: 'DEPRECATED',
     DEPRECATED: 'DEPRECATED',
   },
+  // Out of retrieval and before a reviewer at once: too many verdicts of harm.
+  demote: { ACTIVE: 'PENDING' },
   restore: { DEPRECATED: 'ACTIVE', ACTIVE: 'ACTIVE' },
   erase: {
     PENDING: 'DEPRECATED',

@@ -1,5 +1,6 @@
 import type { FeedbackNote, Instant, NoteId } from './note.js';
 import type { CosineScore, Probability, RerankLogit, ScoreScale } from './scores.js';
+import type { Trial } from './trial.js';
 
 export const RISKS = ['LOW', 'NORMAL'] as const;
 /** LOW: no reranking. */
@@ -46,6 +47,8 @@ export interface Retrieval {
   readonly rerankModel?: string | undefined;
   /** Whether the query was longer than the model reads. */
   readonly truncated: boolean;
+  /** Set where a coin decided whether one of the eligible notes was served: part of a measurement. */
+  readonly trial?: Pick<Trial, 'noteId' | 'withheld'> | undefined;
   readonly stages: readonly Stage[];
   readonly createdAt: Instant;
 }

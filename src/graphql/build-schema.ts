@@ -2,7 +2,9 @@ import 'reflect-metadata';
 import type { GraphQLSchema } from 'graphql';
 import { buildSchemaSync, type PubSub } from 'type-graphql';
 import { AuditResolver } from './audit/audit.resolver.js';
+import { EffectResolver } from './effect/effect.resolver.js';
 import { EvaluationResolver } from './evaluation/evaluation.resolver.js';
+
 import { InfluenceResolver } from './influence/influence.resolver.js';
 import { JobResolver } from './job/job.resolver.js';
 import { KeyResolver } from './key/key.resolver.js';
@@ -43,6 +45,7 @@ export function buildGraphqlSchema(): GraphQLSchema {
       RetrievalResolver,
       AuditResolver,
       InfluenceResolver,
+      EffectResolver,
       NoteVersionResolver,
       JobResolver,
       EvaluationResolver,

@@ -8,6 +8,7 @@ import { eraseNote } from './erase-note.js';
 import { KeyedMutex } from './keyed-mutex.js';
 import { DEFAULT_WRITE_POLICY, type NoteCommandDeps, type WriteContext } from './note-deps.js';
 import type { PreparedCorrection } from './prepare-correction.js';
+import { recordAnswer } from './record-answer.js';
 import { recordOutcome } from './record-outcome.js';
 import { restoreVersion } from './restore-version.js';
 import { reviewNote } from './review-note.js';
@@ -76,6 +77,8 @@ export function createNoteCommands(deps: NoteCommandDeps): NoteCommands {
     deprecateBySource: (caller, request) => deprecateBySource(context, caller, request),
     recordOutcome: (caller, receiptId, noteId, verdict, comment) =>
       recordOutcome(context, { caller, receiptId, noteId, verdict, comment }),
+    recordAnswer: (caller, receiptId, correct, comment) =>
+      recordAnswer(context, { caller, receiptId, correct, comment }),
     erase: (caller, namespace, id, reason) => eraseNote(context, caller, namespace, id, reason),
   };
 }

@@ -17,6 +17,8 @@ export interface WritePolicy {
   readonly neighbours: number;
   /** Notes that are embedded, judged and written together: 128 make one embedder call of 256 texts. */
   readonly chunkSize: number;
+  /** Lower 95% bound of the share of harmful verdicts beyond which a note goes back to a reviewer. */
+  readonly harmLimit: number;
   /** Compare-and-set attempts before `VERSION_CONFLICT` goes to the caller. Each lost one means that someone else won. */
   readonly attempts: number;
 }
@@ -31,6 +33,8 @@ export const DEFAULT_WRITE_POLICY: WritePolicy = {
   proposalSimilarity: 0.6,
   neighbours: 16,
   chunkSize: 128,
+  // One harmful verdict of one (bound .21) is an accident, two of two (.34) are not; nor are six of ten (.31).
+  harmLimit: 0.25,
   attempts: 64,
 };
 

@@ -7,6 +7,7 @@ import type { NoteQueries } from '../ports/use-cases.js';
 import type { VectorIndex } from '../ports/vector-index.js';
 import { noteNotFound } from './change-note.js';
 import { findInfluence } from './find-influence.js';
+import { noteEffects } from './note-effects.js';
 import { noteVersions } from './note-versions.js';
 
 export interface NoteQueryDeps {
@@ -33,6 +34,10 @@ export function createNoteQueries(deps: NoteQueryDeps): NoteQueries {
     influence: async (request, first) => {
       checkLimit(first);
       return findInfluence(store, request, first);
+    },
+    effects: async (namespace, first) => {
+      checkLimit(first);
+      return noteEffects(store, namespace, first);
     },
     similar: (namespace, id, first) => similarNotes(deps, namespace, id, first),
     audit: async (scope, filter, page) => {

@@ -6,6 +6,7 @@ import type { NoteId } from '../domain/note.js';
 import { VERDICTS, type Verdict } from '../ports/use-cases.js';
 import { noteNotFound } from './change-note.js';
 import { cleanComment } from './clean-reason.js';
+import { demoteIfHarmful } from './demote-harmful.js';
 import type { WriteContext } from './note-deps.js';
 
 const COUNTS = { HELPFUL: 'helpful', HARMFUL: 'harmful', IGNORED: 'ignored' } as const;
@@ -58,6 +59,9 @@ export async function recordOutcome(context: WriteContext, request: OutcomeReque
     reason,
     changes: [`verdict: ${verdict}`],
   });
-  if (isFirst) await context.store.notes.addOutcome(receipt.namespace, noteId, { [COUNTS[verdict]]: 1 });
+  if (isFirst) {
+    await context.store.notes.addOutcome(receipt.namespace, noteId, { [COUNTS[verdict]]: 1 });
+    if (verdict === 'HARMFUL') await demoteIfHarmful(context, receipt.namespace, noteId);
+  }
   return isFirst;
 }

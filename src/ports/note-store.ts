@@ -14,6 +14,7 @@ import type {
   OutcomeCounts,
 } from '../domain/note.js';
 import type { Receipt } from '../domain/retrieval.js';
+import type { Trial } from '../domain/trial.js';
 
 /** Namespaces that a list may touch: one, several (a key's grants), or every one. */
 export type NamespaceScope = readonly string[] | 'all';
@@ -221,6 +222,15 @@ export interface ReceiptStore {
   prune(before: Instant): Promise<number>;
 }
 
+/** Kept longer than receipts: an effect takes months to show. */
+export interface TrialStore {
+  put(trial: Trial): Promise<void>;
+  /** False where the receipt was no trial or is settled. */
+  settle(receiptId: string, correct: boolean): Promise<boolean>;
+  /** Trials whose outcome is known, newest first. */
+  settled(namespace: string, limit: number): Promise<readonly Trial[]>;
+}
+
 export interface JobStore {
   put(job: Job): Promise<void>;
   get(id: string): Promise<Job | undefined>;
@@ -266,6 +276,7 @@ export interface Store {
   readonly audit: AuditLog;
   readonly versions: VersionStore;
   readonly receipts: ReceiptStore;
+  readonly trials: TrialStore;
   readonly jobs: JobStore;
   readonly keys: KeyStore;
   readonly settings: SettingStore;

@@ -2,6 +2,7 @@ import type { Caller, Role } from '../domain/api-key.js';
 import type { AuditEvent } from '../domain/audit.js';
 import type { Calibration } from '../domain/calibration.js';
 import type { Job, JobKind } from '../domain/job.js';
+import type { Difference } from '../domain/newcombe.js';
 import type {
   Attributes,
   FeedbackNote,
@@ -12,6 +13,7 @@ import type {
   NoteSource,
 } from '../domain/note.js';
 import type { Retrieval, Risk, ScoredNote } from '../domain/retrieval.js';
+import type { Share } from '../domain/wilson.js';
 import type {
   NamespaceScope,
   NoteFilter,
@@ -122,8 +124,29 @@ export interface NoteCommands {
     verdict: Verdict,
     comment?: string,
   ): Promise<boolean>;
+  /** Whether the check that an answer was given to came out right; false where it had been said before. */
+  recordAnswer(
+    caller: Caller,
+    receiptId: string,
+    correct: boolean,
+    comment?: string | undefined,
+  ): Promise<boolean>;
   /** For law and leaked secrets: texts, vectors and receipts' mention go, a tombstone with the reason stays. */
   erase(caller: Caller, namespace: string, id: NoteId, reason: string): Promise<FeedbackNote>;
+}
+
+/** Right checks with notes served and withheld at random, and what serving them does: a difference of shares, 95% interval. */
+export interface NoteEffect {
+  readonly served: Share;
+  readonly withheld: Share;
+  readonly effect: Difference;
+}
+
+export interface EffectReport {
+  readonly all: NoteEffect;
+  /** Most trials first. */
+  readonly notes: readonly (NoteEffect & { readonly noteId: NoteId })[];
+  readonly truncated: boolean;
 }
 
 /** What a version changed in one field; a side is absent where the field had no value. */
@@ -197,6 +220,8 @@ export interface NoteQueries {
   /** Newest first, the present one included. */
   versions(namespace: string, id: NoteId, first: number): Promise<readonly NoteVersionEntry[]>;
   influence(request: InfluenceRequest, first: number): Promise<Influence>;
+  /** From settled trials; for the `first` notes with most of them and over all. */
+  effects(namespace: string, first: number): Promise<EffectReport>;
   similar(namespace: string, id: NoteId, first: number): Promise<readonly ScoredNote[]>;
   audit(
     scope: NamespaceScope,

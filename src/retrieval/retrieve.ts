@@ -10,6 +10,7 @@ import type { RetrieveRequest } from '../ports/use-cases.js';
 import type { VectorIndex } from '../ports/vector-index.js';
 import { applyCalibration, type CalibrationDeps } from './apply-calibration.js';
 import { checkRequest } from './check-request.js';
+import { drawTrial } from './draw-trial.js';
 import { findCandidates } from './find-candidates.js';
 import type { IndexFollower } from './follow-store.js';
 import { hydrate } from './hydrate.js';
@@ -28,6 +29,10 @@ export interface RetrieveDeps extends RerankDeps, CalibrationDeps {
   readonly follower: IndexFollower;
   readonly scoreModel: ScoreModel;
   readonly outcomes: OutcomeCounter;
+  /** Absent or 0: no answer is ever a trial. */
+  readonly withholdShare?: number | undefined;
+  /** Numbers in [0, 1) for trials. Default `Math.random`. */
+  readonly random?: (() => number) | undefined;
   readonly clock: Clock;
 }
 
@@ -68,11 +73,14 @@ export async function retrieve(
   });
   const threshold = valid.threshold ?? judged.threshold ?? shipped;
   const selected = judged.candidates.filter(({ score }) => score >= threshold).slice(0, valid.finalK);
+  const eligible = selected.map(({ note }) => note.id);
+  const trial = drawTrial(eligible, deps.withholdShare ?? 0, deps.random ?? Math.random);
+  const served = trial?.withheld ? selected.filter(({ note }) => note.id !== trial.noteId) : selected;
   const uncalibrated = deps.scoreModel.uncalibrated;
   const retrieval: Retrieval = {
     id: randomUUID(),
     namespace: valid.namespace,
-    notes: selected,
+    notes: served,
     candidates: judged.candidates,
     abstained: selected.length === 0,
     threshold,
@@ -89,13 +97,18 @@ export async function retrieve(
     embeddingModel: deps.embedder.model.id,
     rerankModel: reranked.ran?.modelId,
     truncated: embedding.truncated,
+    trial,
     stages: timer.stages,
     createdAt: deps.clock.now(),
   };
   await timer.run('receipt', () => deps.store.receipts.put(toReceipt(retrieval, valid, caller)));
+  if (trial !== undefined) {
+    const { id: receiptId, namespace, createdAt: at } = retrieval;
+    await deps.store.trials.put({ ...trial, receiptId, namespace, at });
+  }
   deps.outcomes.countRetrieved(
     valid.namespace,
-    selected.map(({ note }) => note.id),
+    served.map(({ note }) => note.id),
   );
   return retrieval;
 }

@@ -15,6 +15,7 @@ const COMMANDS: readonly (readonly [string, readonly string[], string])[] = [
   ['deprecate', ['deprecate', 'x', '--reason', 'old'], 'DEPRECATED'],
   ['restore', ['restore', 'x', '--reason', 'new'], 'ACTIVE'],
   ['deprecate-source', ['deprecate-source', '--author', 'kim', '--reason', 'left'], '"matched": 3'],
+  ['notes effects', ['notes', 'effects'], '0.67'],
   ['notes versions', ['notes', 'versions', 'x'], 'impact'],
   ['notes restore-version', ['notes', 'restore-version', 'x', '--to', '1', '--reason', 'r'], 'lesson'],
   ['notes influence', ['notes', 'influence', 'x'], 'receipt-7'],

@@ -100,6 +100,15 @@ export function fakeDeps(answers = {}) {
       versions: record('versions', [
         { note: fakeNote(), action: 'updated', actor: 'kim', changes: [{ field: 'impact', after: 'HIGH' }] },
       ]),
+      effects: record('effects', {
+        all: {
+          served: { count: 9, total: 10, rate: 0.9, low: 0.6, high: 0.98 },
+          withheld: { count: 5, total: 10, rate: 0.5, low: 0.24, high: 0.76 },
+          effect: { difference: 0.4, low: -0.01, high: 0.67 },
+        },
+        notes: [],
+        truncated: false,
+      }),
       influence: record('influence', {
         notes: 1,
         answers: 2,

@@ -11,6 +11,7 @@ import { type KeyDocument, MongoKeyStore } from './mongo-key-store.js';
 import { MongoNoteStore } from './mongo-note-store.js';
 import { MongoReceiptStore, type ReceiptDocument } from './mongo-receipt-store.js';
 import { MongoSettingStore, type SettingDocument } from './mongo-setting-store.js';
+import { MongoTrialStore, type TrialDocument } from './mongo-trial-store.js';
 import { MongoVersionKeeper, MongoVersionStore, type VersionDocument } from './mongo-version-store.js';
 import { WriteCompletion } from './mongo-write-completion.js';
 
@@ -66,6 +67,7 @@ async function assemble(connection: MongoConnection, vectorSubtype: VectorSubtyp
     audit: log,
     versions: new MongoVersionStore(connection, notes, versions),
     receipts: new MongoReceiptStore(connection, connection.collection<ReceiptDocument>('receipts')),
+    trials: new MongoTrialStore(connection, connection.collection<TrialDocument>('trials')),
     jobs: new MongoJobStore(connection, connection.collection<JobDocument>('jobs')),
     keys: new MongoKeyStore(connection, connection.collection<KeyDocument>('keys')),
     settings: new MongoSettingStore(connection, connection.collection<SettingDocument>('settings')),

@@ -24,6 +24,7 @@ const INDEXES: Readonly<Record<string, readonly IndexSpecification[]>> = {
     { state: 1, createdAt: 1, _id: 1 },
   ],
   versions: [{ noteId: 1, version: 1 }],
+  trials: [{ namespace: 1, at: 1, _id: 1 }],
   keys: [{ keyHash: 1 }],
 };
 

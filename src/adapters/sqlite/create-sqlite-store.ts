@@ -6,6 +6,7 @@ import { SqliteKeyStore } from './sqlite-key-store.js';
 import { SqliteNoteStore } from './sqlite-note-store.js';
 import { SqliteReceiptStore } from './sqlite-receipt-store.js';
 import { SqliteSettingStore } from './sqlite-setting-store.js';
+import { SqliteTrialStore } from './sqlite-trial-store.js';
 import { SqliteVersionStore } from './sqlite-version-store.js';
 
 export interface SqliteStoreOptions {
@@ -38,6 +39,7 @@ export async function createSqliteStore(options: SqliteStoreOptions): Promise<St
     audit,
     versions: new SqliteVersionStore(db),
     receipts: new SqliteReceiptStore(db),
+    trials: new SqliteTrialStore(db),
     jobs: new SqliteJobStore(db),
     keys: new SqliteKeyStore(db),
     settings: new SqliteSettingStore(db),

@@ -134,4 +134,15 @@ export const MIGRATIONS: readonly string[] = [
     PRIMARY KEY (note, version)
   ) STRICT, WITHOUT ROWID;
   `,
+  `
+  CREATE TABLE trials (
+    receipt_id TEXT PRIMARY KEY,
+    namespace TEXT NOT NULL,
+    note_id TEXT NOT NULL,
+    withheld INTEGER NOT NULL,
+    at TEXT NOT NULL,
+    correct INTEGER
+  ) STRICT;
+  CREATE INDEX trials_time ON trials (namespace, at, receipt_id);
+  `,
 ];

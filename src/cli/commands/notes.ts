@@ -10,7 +10,7 @@ import { noteDetails, noteLines, scoredLines } from '../note-view.js';
 import type { Session } from '../session.js';
 import { printable, wrap } from '../text-layout.js';
 import { addFilterOptions, type FilterOptions, filterOf, scopeOf } from './note-filter.js';
-import { addVersions } from './versions.js';
+import { addNoteHistory } from './note-history.js';
 
 const ORDERS = [
   'CREATED_DESC',
@@ -164,5 +164,5 @@ export function addNotes(program: Command, context: CliContext): void {
     .option('--run <id>', 'notes that this import brought')
     .option('--limit <n>', 'answers to list', wholeNumber(1, LIMITS.pageSize), 10);
   defineCommand(influenceCommand, context, influence);
-  addVersions(notes, context);
+  addNoteHistory(notes, context);
 }

@@ -1,22 +1,8 @@
 import { Field, Float, Int, ObjectType } from 'type-graphql';
 import type { Calibration, ConformalThreshold, HeldOutFigures } from '../../domain/calibration.js';
 import type { Instant } from '../../domain/note.js';
-import type { Share } from '../../domain/wilson.js';
 import { DateTimeScalar } from '../date-time.scalar.js';
-
-@ObjectType('Share', { description: 'A count with its 95% interval (Wilson).', simpleResolvers: true })
-export class ShareType implements Share {
-  @Field(() => Int, { description: 'How many.' })
-  readonly count!: number;
-  @Field(() => Int, { description: 'Of how many.' })
-  readonly total!: number;
-  @Field(() => Float, { description: 'count / total; 0 where there are none.' })
-  readonly rate!: number;
-  @Field(() => Float, { description: 'Lower end.' })
-  readonly low!: number;
-  @Field(() => Float, { description: 'Upper end.' })
-  readonly high!: number;
-}
+import { ShareType } from '../share.type.js';
 
 @ObjectType('HeldOutFigures', {
   description: 'What a threshold does to queries that nothing was fitted on.',

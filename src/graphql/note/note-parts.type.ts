@@ -1,6 +1,8 @@
 import { Field, Int, ObjectType } from 'type-graphql';
 import type { Finding, Instant, NoteSource, OutcomeCounts } from '../../domain/note.js';
+import { wilson } from '../../domain/wilson.js';
 import { DateTimeScalar } from '../date-time.scalar.js';
+import { ShareType } from '../share.type.js';
 
 @ObjectType('NoteSource', {
   description: 'Provenance: who said it, with what tool, where.',
@@ -42,11 +44,30 @@ export class FindingType implements Finding {
 @ObjectType('OutcomeCounts', { description: 'How a note did after it was retrieved.', simpleResolvers: true })
 export class OutcomeCountsType implements OutcomeCounts {
   @Field(() => Int, { description: 'How often it was in an answer.' })
-  readonly retrieved!: number;
+  readonly retrieved: number;
   @Field(() => Int, { description: 'Verdicts HELPFUL.' })
-  readonly helpful!: number;
+  readonly helpful: number;
   @Field(() => Int, { description: 'Verdicts HARMFUL.' })
-  readonly harmful!: number;
+  readonly harmful: number;
   @Field(() => Int, { description: 'Verdicts IGNORED.' })
-  readonly ignored!: number;
+  readonly ignored: number;
+
+  constructor({ retrieved, helpful, harmful, ignored }: OutcomeCounts) {
+    this.retrieved = retrieved;
+    this.helpful = helpful;
+    this.harmful = harmful;
+    this.ignored = ignored;
+  }
+
+  @Field(() => ShareType, { description: 'Share of the verdicts that were HELPFUL.' })
+  get helpfulShare(): ShareType {
+    return wilson(this.helpful, this.helpful + this.harmful + this.ignored);
+  }
+  @Field(() => ShareType, {
+    description:
+      'Share of the verdicts that were HARMFUL; past a limit its lower bound sends the note to review.',
+  })
+  get harmfulShare(): ShareType {
+    return wilson(this.harmful, this.helpful + this.harmful + this.ignored);
+  }
 }

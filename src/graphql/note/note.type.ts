@@ -96,7 +96,7 @@ export class FeedbackNoteType {
   }
   @Field(() => OutcomeCountsType, { description: 'How the note did after it was retrieved.' })
   get outcomes(): OutcomeCountsType {
-    return this.note.outcomes;
+    return new OutcomeCountsType(this.note.outcomes);
   }
 }
 

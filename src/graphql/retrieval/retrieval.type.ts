@@ -111,6 +111,14 @@ export class RetrievalType {
   get truncated(): boolean {
     return this.retrieval.truncated;
   }
+  @Field(() => ID, {
+    nullable: true,
+    description: 'A note that applied and was withheld at random, so that its effect can be measured.',
+  })
+  get withheldNoteId(): string | undefined {
+    const { trial } = this.retrieval;
+    return trial?.withheld ? trial.noteId : undefined;
+  }
   @Field(() => [StageType], { description: 'The steps, in order, with their times.' })
   get stages(): readonly StageType[] {
     return this.retrieval.stages;

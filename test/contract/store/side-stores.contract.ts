@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { ApiKeyRecord } from '../../../src/domain/api-key.js';
 import type { Receipt } from '../../../src/domain/retrieval.js';
 import { cosine } from '../../../src/domain/scores.js';
+import type { Trial } from '../../../src/domain/trial.js';
 import { type StoreTraits, useFixture } from './fixture.js';
 import { at, noteId } from './sample-notes.js';
 
@@ -75,6 +76,30 @@ export function describeSideStores(traits: StoreTraits): void {
       expect(await receipts.get('r2')).toBeUndefined();
       expect((await receipts.listByNote('acme', noteId('a'), 9)).map(({ id }) => id)).toEqual(['r3']);
       expect(await receipts.prune(at(3))).toBe(0);
+    });
+
+    it('settles a trial once and keeps it by namespace', async () => {
+      const { trials } = fixture().store;
+      const trial = (receiptId: string, n: number, more: Partial<Trial> = {}): Trial => ({
+        receiptId,
+        namespace: 'acme',
+        noteId: noteId('a'),
+        withheld: n % 2 === 0,
+        at: at(n),
+        ...more,
+      });
+      for (const n of [1, 2, 3]) await trials.put(trial(`r${n}`, n));
+      await trials.put(trial('r4', 4, { namespace: 'umbra' }));
+      await trials.put(trial('r1', 9));
+      expect(await trials.settled('acme', 9)).toEqual([]);
+      expect(await trials.settle('r1', true)).toBe(true);
+      expect(await trials.settle('r1', false)).toBe(false);
+      expect(await trials.settle('none', true)).toBe(false);
+      expect(await trials.settle('r2', false)).toBe(true);
+      expect(await trials.settle('r4', false)).toBe(true);
+      const settled = [trial('r2', 2, { correct: false }), trial('r1', 1, { correct: true })];
+      expect(await trials.settled('acme', 9)).toEqual(settled);
+      expect(await trials.settled('acme', 1)).toEqual(settled.slice(0, 1));
     });
 
     it('lets one live key have a name, and finds keys by hash until they are revoked', async () => {

@@ -220,6 +220,10 @@ export class InMemoryUseCases implements UseCases {
       await this.call('recordOutcome');
       return true;
     },
+    recordAnswer: async () => {
+      await this.call('recordAnswer');
+      return true;
+    },
     erase: async (_caller, namespace, id) => {
       await this.call('erase');
       const erased = { ...this.require(namespace, id), wrongAnswer: '', correction: '', lesson: '' };
@@ -252,6 +256,12 @@ export class InMemoryUseCases implements UseCases {
     versions: async (namespace, id) => {
       await this.call('versions');
       return [{ note: this.require(namespace, id), action: 'created', actor: 'ada', changes: [] }];
+    },
+    effects: async () => {
+      await this.call('effects');
+      const none = { count: 0, total: 0, rate: 0, low: 0, high: 1 };
+      const all = { served: none, withheld: none, effect: { difference: 0, low: -1, high: 1 } };
+      return { all, notes: [], truncated: false };
     },
     influence: async ({ noteIds }) => {
       await this.call('influence');

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { LIMITS } from '../../domain/limits.js';
-import type { FieldChange } from '../../ports/use-cases.js';
+import type { FieldChange, NoteEffect } from '../../ports/use-cases.js';
 import { type CliContext, defineCommand, firstArgument, wholeNumber } from '../define-command.js';
 import { noteDetails } from '../note-view.js';
 import { CLI_CALLER, type Session } from '../session.js';
@@ -42,8 +42,25 @@ async function restoreVersion(
   await session.answer(note, () => noteDetails(note, session));
 }
 
+const percent = (value: number): string => `${(value * 100).toFixed(1)}%`;
+
+function effectLine(name: string, { served, withheld, effect }: NoteEffect): string {
+  const of = ({ count, total }: { count: number; total: number }): string => `${count} of ${total}`;
+  const change = `${effect.difference < 0 ? '' : '+'}${percent(effect.difference)}`;
+  return `${name}  ${change} (${percent(effect.low)} … ${percent(effect.high)}): right ${of(served)} served, ${of(withheld)} withheld`;
+}
+
+async function effects(session: Session, _args: readonly string[], options: VersionsOptions): Promise<void> {
+  const { notes } = (await session.open('store')).useCases;
+  const report = await notes.effects(options.namespace, options.limit);
+  await session.answer(report, () => [
+    effectLine('all notes', report.all),
+    ...report.notes.map((note) => effectLine(note.noteId, note)),
+  ]);
+}
+
 /** Below `errata notes`. */
-export function addVersions(notes: Command, context: CliContext): void {
+export function addNoteHistory(notes: Command, context: CliContext): void {
   defineCommand(
     notes
       .command('versions')
@@ -53,6 +70,15 @@ export function addVersions(notes: Command, context: CliContext): void {
       .option('--limit <n>', 'versions at most', wholeNumber(1, LIMITS.pageSize), 20),
     context,
     versions,
+  );
+  defineCommand(
+    notes
+      .command('effects')
+      .description('what notes do to the share of right checks, where withholding is on')
+      .option('-n, --namespace <name>', 'namespace', 'default')
+      .option('--limit <n>', 'notes at most', wholeNumber(1, LIMITS.pageSize), 20),
+    context,
+    effects,
   );
   defineCommand(
     notes
