@@ -41,7 +41,7 @@ export interface AppParts {
   readonly store: Store;
   readonly engines: Engines;
   readonly logger: Logger;
-  readonly settings?: Partial<Pick<Config, 'harmLimit' | 'withholdShare'>>;
+  readonly settings?: Partial<Pick<Config, 'harmLimit' | 'withholdShare' | 'jobLeaseMs'>>;
   /** Whether this process takes queued jobs. */
   readonly runJobs: boolean;
   /** Whether the indexes are filled and follow the store; commands that only touch the store do without. Default true. */
@@ -122,6 +122,7 @@ export async function createApp(parts: AppParts): Promise<App> {
     jobs: store.jobs,
     clock,
     logger,
+    leaseMs: settings.jobLeaseMs,
     handlers: {
       BACKFILL: backfillHandler(embedJob),
       REEMBED: reembedHandler(embedJob),

@@ -160,6 +160,16 @@ export const CONFIG_FIELDS: readonly ConfigField[] = [
     schema: whole(1, 64),
   },
   flagField({
+    key: 'jobLeaseMs',
+    env: 'ERRATA_JOB_LEASE_MS',
+    flag: 'job-lease-ms',
+    placeholder: 'ms',
+    default: '15000',
+    description: 'how long a job of a process that died waits before another takes it; renewed at a third',
+    expected: 'a whole number between 1000 and 600000',
+    schema: whole(1_000, 600_000),
+  }),
+  flagField({
     key: 'harmLimit',
     env: 'ERRATA_HARM_LIMIT',
     flag: 'harm-limit',

@@ -49,6 +49,8 @@ export interface Config {
   readonly logLevel: LogLevel;
   /** Threads that run the embedding model. */
   readonly workers: number;
+  /** How long a job of a process that died waits before another one takes it. */
+  readonly jobLeaseMs: number;
   /** Lower bound of the share of harmful verdicts beyond which a note goes back to a reviewer. */
   readonly harmLimit: number;
   /** Share of answers that go without one of their notes; 0: none. */

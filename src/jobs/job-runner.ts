@@ -17,7 +17,7 @@ export interface JobRunnerOptions {
   readonly handlers: Readonly<Record<JobKind, JobHandler>>;
   readonly clock: Clock;
   readonly logger: Logger;
-  readonly leaseMs?: number;
+  readonly leaseMs?: number | undefined;
 }
 
 /** Takes jobs one at a time under a lease with fencing, so that of several processes exactly one writes a job's progress. */

@@ -36,7 +36,13 @@ export async function killLeftOver(): Promise<void> {
   );
 }
 
-function start(folder: string, argv: readonly string[]): ChildProcessWithoutNullStreams {
+export type ProcessEnvironment = Readonly<Record<string, string>>;
+
+function start(
+  folder: string,
+  argv: readonly string[],
+  env: ProcessEnvironment,
+): ChildProcessWithoutNullStreams {
   const child = spawn(process.execPath, [MAIN, ...argv], {
     env: {
       PATH: process.env.PATH,
@@ -45,6 +51,7 @@ function start(folder: string, argv: readonly string[]): ChildProcessWithoutNull
       ERRATA_SAMPLE: 'false',
       ERRATA_ADMIN_KEY: PROCESS_ADMIN_KEY,
       ERRATA_WORKERS: '1',
+      ...env,
     },
     stdio: 'pipe',
   });
@@ -58,9 +65,12 @@ const gone = (child: ChildProcessWithoutNullStreams): Promise<void> =>
     ? Promise.resolve()
     : new Promise((resolve) => child.once('exit', () => resolve()));
 
-/** The built server as a process of its own, on a free port, over the SQLite file of `folder`. */
-export async function startServerProcess(folder: string): Promise<ServerProcess> {
-  const child = start(folder, ['serve', '--json']);
+/** The built server as a process of its own, on a free port, over the SQLite file of `folder` unless `env` names a server. */
+export async function startServerProcess(
+  folder: string,
+  env: ProcessEnvironment = {},
+): Promise<ServerProcess> {
+  const child = start(folder, ['serve', '--json'], env);
   const errors = text(child.stderr);
   const line = await new Promise<string | undefined>((resolve) => {
     createInterface(child.stdout)
@@ -93,8 +103,12 @@ export interface CommandProcess {
 }
 
 /** `errata …argv` over the same folder. */
-export function startCommand(folder: string, argv: readonly string[]): CommandProcess {
-  const child = start(folder, argv);
+export function startCommand(
+  folder: string,
+  argv: readonly string[],
+  env: ProcessEnvironment = {},
+): CommandProcess {
+  const child = start(folder, argv, env);
   const output = Promise.all([text(child.stdout), text(child.stderr)]);
   return {
     ended: gone(child).then(async () => {
