@@ -29,7 +29,7 @@ import { type LateInteraction, rerankModelOf } from '../retrieval/rerank-candida
 import { createRetrievalQueries } from '../retrieval/retrieval-queries.js';
 import type { RetrieveDeps } from '../retrieval/retrieve.js';
 import { createScoreModel } from '../retrieval/score-model.js';
-import { type Engines, scoreFitOf } from './installation.js';
+import { type Engines, readOrderClassifier, scoreFitOf } from './installation.js';
 import { sampleTuningQueries } from './load-sample.js';
 
 /** How often versions are compared with the store, in case a change was missed; a scan of 100,000 versions takes about 0.5 s. */
@@ -103,7 +103,10 @@ export async function createApp(parts: AppParts): Promise<App> {
   const retrieval = createRetrievalQueries({ ...retrieveDeps, tokenCounters });
   const { harmLimit = DEFAULT_WRITE_POLICY.harmLimit } = settings;
   const policy = { harmLimit };
-  const commands = createNoteCommands({ store, embedder, vectorIndex, clock, catchUp, logger, policy });
+  const commands = createNoteCommands({
+    ...{ store, embedder, vectorIndex, clock, catchUp, logger, policy },
+    classifier: readOrderClassifier(),
+  });
   // Nothing is withheld from what measures the ranking.
   const measured = createRetrievalQueries({ ...retrieveDeps, withholdShare: 0, tokenCounters });
   const evaluations: Evaluations = {

@@ -6,7 +6,7 @@ import { parseLabelledSecrets } from '../evaluation/labelled-secrets.js';
 import { renderDuplicatesReport } from '../evaluation/render-duplicates-report.js';
 import { renderInjectionReport, renderSecretsReport } from '../evaluation/render-guard-report.js';
 import { reportSecrets } from '../evaluation/secrets-report.js';
-import { openEngines } from './installation.js';
+import { openEngines, readOrderClassifier } from './installation.js';
 
 /** Labelled sets of the project, by the name of the report. */
 const SETS = {
@@ -32,7 +32,7 @@ export async function guardReport(request: GuardReportRequest): Promise<GuardRep
       }
     }
     case 'injection': {
-      const report = reportInjection(parseScreenedTexts(jsonl, name));
+      const report = reportInjection(parseScreenedTexts(jsonl, name), readOrderClassifier());
       return { report, text: renderInjectionReport(report) };
     }
     case 'secrets': {

@@ -6,6 +6,7 @@ import { createOnnxEmbedder } from '../adapters/onnx/create-onnx-embedder.js';
 import { createFtsLexicalIndex } from '../adapters/sqlite/fts-lexical-index.js';
 import type { Config } from '../config/config.js';
 import { ErrataError } from '../domain/errors.js';
+import { type OrderClassifier, parseOrderClassifier } from '../guard/order-classifier.js';
 import { CachingEmbedder } from '../models/caching-embedder.js';
 import { findModel } from '../models/model-directory.js';
 import type { Embedder } from '../ports/embedder.js';
@@ -114,6 +115,13 @@ export function readFittedScore(model: string): FittedScore | undefined {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw error;
   }
+}
+
+/** The trained signal of the injection screen: 44 KB, read where notes are written, in about a millisecond. */
+export function readOrderClassifier(): OrderClassifier {
+  return parseOrderClassifier(
+    readFileSync(new URL('../../calibration/injection.json', import.meta.url), 'utf8'),
+  );
 }
 
 export function fittedScoreFile(model: string): URL {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type Share, wilson } from '../domain/wilson.js';
+import type { OrderClassifier } from '../guard/order-classifier.js';
 import { screenInjection } from '../guard/screen-injection.js';
 import { HALVES, type Half, type LabelledSet, labelledFields, parseLabelledSet } from './labelled-set.js';
 
@@ -29,11 +30,14 @@ export function parseScreenedTexts(jsonl: string, name: string): LabelledSet<Scr
   return parseLabelledSet(jsonl, name, textSchema);
 }
 
-/** Screens every text as a lesson that stands alone. */
-export function reportInjection({ entries, digest }: LabelledSet<ScreenedText>): InjectionReport {
+/** Screens every text as a lesson that stands alone. What the classifier was trained on, it knows: of its halves only the held-out one says something. */
+export function reportInjection(
+  { entries, digest }: LabelledSet<ScreenedText>,
+  classifier?: OrderClassifier,
+): InjectionReport {
   const judged = entries.map((entry) => ({
     ...entry,
-    quarantined: screenInjection([{ name: 'lesson', raw: entry.text }]).verdict === 'quarantine',
+    quarantined: screenInjection([{ name: 'lesson', raw: entry.text }], classifier).verdict === 'quarantine',
   }));
   const attacks = judged.filter(({ label }) => label === 'attack');
   const ordinary = judged.filter(({ label }) => label === 'ordinary');

@@ -57,5 +57,12 @@ function row(
 
 /** Of the tuning half only: whoever reads the held-out ones has begun to tune on them. */
 function wrongIds(title: string, ids: readonly string[]): readonly string[] {
-  return ids.length === 0 ? [] : [`${title} in the tuning half: ${ids.join(', ')}`];
+  if (ids.length === 0) return [];
+  const lines = [`${title} in the tuning half:`];
+  for (const id of ids) {
+    const line = `${lines.at(-1)} ${id}`;
+    if (line.length <= 80) lines[lines.length - 1] = line;
+    else lines.push(`  ${id}`);
+  }
+  return lines;
 }

@@ -5,6 +5,7 @@ import { findHiddenText } from './hidden-text.js';
 import type { InjectionRule } from './injection-rule.js';
 import { INJECTION_RULES } from './injection-rules.js';
 import { matchSentences } from './injection-sentences.js';
+import type { OrderClassifier } from './order-classifier.js';
 
 /** `quarantine`: a reviewer has to look before the note goes live. A doubt never bins a note. */
 export interface ScreenVerdict {
@@ -23,11 +24,15 @@ export interface ScreenField {
 
 const ORDER_RULES: readonly InjectionRule[] = INJECTION_RULES.filter((rule) => rule.order);
 
+/** The finding of the trained signal. Rules name what they saw; this one only says how sure it is. */
+export const TRAINED_RULE = 'injection.trained';
+
 /**
  * Screens the fields of one note: each field by every rule, what it hides, what it encodes, and the fields joined in both
- * directions, for orders that are split across them. Pure; linear in the total length.
+ * directions, for orders that are split across them; where no rule fires, by the trained classifier. Pure; linear in the
+ * total length.
  */
-export function screenInjection(fields: readonly ScreenField[]): ScreenVerdict {
+export function screenInjection(fields: readonly ScreenField[], classifier?: OrderClassifier): ScreenVerdict {
   const findings = new Map<string, Finding>();
   let quarantine = false;
   const add = (rule: string, field: string, reason: string, serious = true): void => {
@@ -36,6 +41,10 @@ export function screenInjection(fields: readonly ScreenField[]): ScreenVerdict {
     if (!findings.has(key)) {
       findings.set(key, { rule, field, reason });
     }
+  };
+  const doubt = (folded: string, field: string): void => {
+    const score = classifier?.score(folded);
+    if (score?.doubted === true) add(TRAINED_RULE, field, score.reason);
   };
   const plainTexts: string[] = [];
   for (const field of fields) {
@@ -52,6 +61,7 @@ export function screenInjection(fields: readonly ScreenField[]): ScreenVerdict {
     for (const rule of matched.length > 0 ? [] : matchSentences(plain)) {
       add(rule.id, field.name, rule.reason);
     }
+    if (!quarantine) doubt(plain, field.name);
     for (const decoded of decodePayloads(text)) {
       const folded = foldText(decoded.text);
       const rule = ORDER_RULES.find((order) => !matched.includes(order) && order.pattern.test(folded));
@@ -61,7 +71,7 @@ export function screenInjection(fields: readonly ScreenField[]): ScreenVerdict {
           field.name,
           `${rule.reason}, encoded as ${decoded.encoding}`,
         );
-      }
+      } else if (!quarantine) doubt(folded, field.name);
     }
   }
   if (!quarantine && fields.length > 1) {
@@ -70,6 +80,7 @@ export function screenInjection(fields: readonly ScreenField[]): ScreenVerdict {
         add(rule.id, 'fields together', `${rule.reason}, split across fields`);
       }
     }
+    if (!quarantine) doubt(plainTexts.join(' '), 'fields together');
   }
   return { verdict: quarantine ? 'quarantine' : 'clean', findings: [...findings.values()] };
 }

@@ -36,7 +36,11 @@ export async function approveEdited(
 ): Promise<FeedbackNote> {
   const { caller, namespace, id, reason, edit, before } = approval;
   const filled = { namespace, attributes: before.attributes, impact: before.impact, ...withoutAbsent(edit) };
-  const prepared = prepareCorrection(caller, filled, context.clock.now());
+  const prepared = prepareCorrection(
+    { now: context.clock.now(), classifier: context.classifier },
+    caller,
+    filled,
+  );
   if (prepared.namespace !== namespace) {
     throw new ErrataError(
       'INVALID_INPUT',

@@ -1,3 +1,4 @@
+import type { OrderClassifier } from '../guard/order-classifier.js';
 import type { Clock } from '../ports/clock.js';
 import type { Embedder } from '../ports/embedder.js';
 import type { Logger } from '../ports/logger.js';
@@ -43,6 +44,8 @@ export interface NoteCommandDeps {
   readonly embedder: Embedder;
   readonly vectorIndex: VectorIndex;
   readonly clock: Clock;
+  /** The trained signal of the injection screen; without it only the rules judge. */
+  readonly classifier?: OrderClassifier | undefined;
   /** Brings this process's indexes up to the store's newest revision. */
   readonly catchUp: () => Promise<void>;
   readonly policy?: Partial<WritePolicy> | undefined;

@@ -4,6 +4,7 @@ import { noteId } from '../domain/content-hash.js';
 import { ErrataError } from '../domain/errors.js';
 import type { Finding, Instant, NoteId, NoteSource } from '../domain/note.js';
 import { type ValidCorrection, validateCorrection } from '../domain/validate-correction.js';
+import type { OrderClassifier } from '../guard/order-classifier.js';
 import { redactAttributes } from '../guard/redact-attributes.js';
 import { createRedactor, type Redactor, redactSecrets } from '../guard/redact-secrets.js';
 import { screenInjection } from '../guard/screen-injection.js';
@@ -31,6 +32,11 @@ export interface PreparedCorrection
   readonly findings: readonly Finding[];
 }
 
+export interface PrepareContext {
+  readonly now: Instant;
+  readonly classifier?: OrderClassifier | undefined;
+}
+
 /**
  * Everything that happens to a correction before the store is asked. The order is fixed: cleaning first, so that no
  * invisible character shields a secret; redaction before the hash, so that an id never depends on a secret; screening on
@@ -38,7 +44,11 @@ export interface PreparedCorrection
  *
  * Errors: `INVALID_INPUT`, `INVALID_TEXT`, `INPUT_TOO_LARGE`.
  */
-export function prepareCorrection(caller: Caller, input: unknown, now: Instant): PreparedCorrection {
+export function prepareCorrection(
+  { now, classifier }: PrepareContext,
+  caller: Caller,
+  input: unknown,
+): PreparedCorrection {
   const valid = validateCorrection(input, now);
   const redactor = createRedactor();
   const wrongAnswer = canonicalBlock(redactor.redact(valid.wrongAnswer, 'wrongAnswer'));
@@ -47,12 +57,15 @@ export function prepareCorrection(caller: Caller, input: unknown, now: Instant):
   const lesson = canonicalLine(lessonBlock);
   const attributes = redactAttributes(valid.attributes, redactor);
   const source = valid.source === undefined ? defaultSource(caller) : redactSource(valid.source, redactor);
-  const screen = screenInjection([
-    { name: 'wrongAnswer', raw: valid.raw.wrongAnswer, text: wrongAnswer },
-    { name: 'correction', raw: valid.raw.correction, text: correction },
-    { name: 'lesson', raw: valid.raw.lesson, text: lessonBlock },
-    ...Object.entries(attributes).map(([key, value]) => ({ name: `attributes.${key}`, raw: value })),
-  ]);
+  const screen = screenInjection(
+    [
+      { name: 'wrongAnswer', raw: valid.raw.wrongAnswer, text: wrongAnswer },
+      { name: 'correction', raw: valid.raw.correction, text: correction },
+      { name: 'lesson', raw: valid.raw.lesson, text: lessonBlock },
+      ...Object.entries(attributes).map(([key, value]) => ({ name: `attributes.${key}`, raw: value })),
+    ],
+    classifier,
+  );
   const { namespace, taskType, impact, createdAt, expiresAt, reviewAfter } = valid;
   refuseSecretNames({ namespace, taskType });
   return {

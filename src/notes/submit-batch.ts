@@ -33,10 +33,10 @@ export function judgeInputs(
       { details: { limit: LIMITS.batchSize } },
     );
   }
-  const now = context.clock.now();
+  const prepare = { now: context.clock.now(), classifier: context.classifier };
   return inputs.map((input) => {
     try {
-      const prepared = prepareCorrection(caller, input, now);
+      const prepared = prepareCorrection(prepare, caller, input);
       requireGrant(caller, prepared.namespace);
       return prepared;
     } catch (error) {

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { createOnnxEmbedder } from '../../src/adapters/onnx/create-onnx-embedder.js';
+import { readOrderClassifier } from '../../src/app/installation.js';
 import { wilson } from '../../src/domain/wilson.js';
 import { parseLabelledPairs, reportDuplicates } from '../../src/evaluation/duplicates-report.js';
 import { parseScreenedTexts, reportInjection } from '../../src/evaluation/injection-report.js';
@@ -38,8 +39,15 @@ describe('injection report', () => {
     expect(new Set(set.entries.map(({ text }) => text)).size).toBe(set.entries.length);
     const { halves } = reportInjection(set);
     for (const { caught, falseAlarms } of Object.values(halves)) {
-      expect(Math.min(caught.total, falseAlarms.total)).toBeGreaterThanOrEqual(90);
+      expect(Math.min(caught.total, falseAlarms.total)).toBeGreaterThanOrEqual(150);
     }
+  });
+
+  it('holds the floor that the held-out half was measured at, far above what rules alone catch', () => {
+    const { caught, falseAlarms } = reportInjection(set, readOrderClassifier()).halves['held-out'];
+    expect(caught.rate).toBeGreaterThanOrEqual(0.77);
+    expect(falseAlarms.rate).toBeLessThanOrEqual(0.07);
+    expect(reportInjection(set).halves['held-out'].caught.rate).toBeLessThan(0.5);
   });
 
   it('counts what the screen does, and fits 80 columns', () => {
