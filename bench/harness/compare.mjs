@@ -61,7 +61,7 @@ export function compareReports(a, b, tolerance = DEFAULT_TOLERANCE) {
   }
   const passed = checksByName(a);
   const broken = [...checksByName(b)]
-    .filter(([name, ok]) => !ok && passed.get(name) === true)
+    .filter(([name, ok]) => ok === false && passed.get(name) === true)
     .map(([name]) => name);
   return { rows, broken, worse: rows.some(({ verdict }) => verdict === 'worse') || broken.length > 0 };
 }

@@ -9,11 +9,14 @@ export function failures(report) {
     suite.cases.flatMap(({ name, error, checks }) => [
       ...(error === undefined ? [] : [`${suite.name}/${name}: ${error}`]),
       ...checks
-        .filter(({ ok }) => !ok)
+        .filter(({ ok }) => ok === false)
         .map(({ what, value }) => `${suite.name}/${name}: ${what}, received ${value}`),
     ]),
   );
 }
+
+/** A check without an `ok` was not measured; its value is the reason. */
+const VERDICTS = { true: 'ok', false: 'MISS', undefined: 'n/a' };
 
 export function renderText(report) {
   const { machine, node, isa, commit, load1 } = report.run;
@@ -22,7 +25,7 @@ export function renderText(report) {
     for (const { name, setup, skipped, error, seconds, metrics, checks } of suite.cases) {
       lines.push('', `${suite.name}/${name} (${seconds} s): ${error ?? skipped ?? setup ?? ''}`);
       for (const row of table(metrics)) lines.push(`  ${row}`);
-      for (const { what, ok, value } of checks) lines.push(`  ${ok ? 'ok  ' : 'MISS'} ${what}: ${value}`);
+      for (const { what, ok, value } of checks) lines.push(`  ${VERDICTS[ok].padEnd(4)} ${what}: ${value}`);
     }
   }
   return lines.join('\n');
@@ -67,7 +70,7 @@ function renderMarkdown(report, plots) {
       }
       if (checks.length > 0) lines.push('');
       for (const { what, ok, value } of checks)
-        lines.push(`- ${ok ? 'ok' : '**missed**'}: ${what}: ${value}`);
+        lines.push(`- ${ok === false ? '**missed**' : VERDICTS[ok]}: ${what}: ${value}`);
     }
   }
   return `${lines.join('\n')}\n`;

@@ -1,0 +1,59 @@
+// The addon's partition, driven as the adapter drives it but without ids, so that its keys can be compared with rivals'.
+import { loadAddon } from '../../dist/adapters/native/load-addon.js';
+import { DIMENSIONS, rowOf } from './data.mjs';
+
+const CHUNK = 4_096;
+const NEVER = 0xffff_fffe;
+
+/**
+ * Rows get their number as key; `tagsOf(row)` gives tag numbers. Options: `codes`, and `graph`: whether there is one.
+ * `name` is of the metric.
+ */
+export async function openOurs(data, { graph = false, codes = true, tagsOf, efSearch = 64 } = {}) {
+  const addon = loadAddon();
+  const partition = new addon.Partition({
+    dimensions: DIMENSIONS,
+    connectivity: 16,
+    efConstruction: 128,
+    efSearch,
+    graphThreshold: graph ? 1 : NEVER,
+    codes,
+  });
+  // A graph is built once all rows are there, as at a start; row by row it would be built within the puts.
+  const { rows, n } = data;
+  for (let start = 0; start < n; start += CHUNK) {
+    const count = Math.min(CHUNK, n - start);
+    const tags = Array.from({ length: count }, (_, i) => tagsOf?.(start + i) ?? []);
+    const tagBegin = new Uint32Array(count + 1);
+    tags.forEach((list, i) => {
+      tagBegin[i + 1] = tagBegin[i] + list.length;
+    });
+    await partition.put({
+      keys: Float64Array.from({ length: count }, (_, i) => start + i),
+      orders: Uint32Array.from({ length: count * 4 }, (_, i) => (i % 4 === 3 ? start + (i - 3) / 4 : 0)),
+      rowBegin: Uint32Array.from({ length: count + 1 }, (_, i) => i),
+      kinds: new Uint8Array(count),
+      vectors: rows.subarray(start * DIMENSIONS, (start + count) * DIMENSIONS),
+      tagBegin,
+      tags: Uint32Array.from(tags.flat()),
+    });
+  }
+  await partition.settle();
+  return {
+    partition,
+    stats: () => partition.stats(),
+    search: (query, k, { ef, tags } = {}) => partition.search(query, k, ef, tags),
+    /** Keys only. */
+    async keys(query, k, options) {
+      return [...(await this.search(query, k, options)).keys];
+    },
+    close: () => partition.close(),
+  };
+}
+
+/** Every query's keys by one engine's `search(query)`. */
+export async function answersOf(data, count, search) {
+  const found = [];
+  for (let i = 0; i < count; i += 1) found.push(await search(rowOf(data.queries, i)));
+  return found;
+}
