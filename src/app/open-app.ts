@@ -40,6 +40,8 @@ export async function openApp(config: Config, options: OpenAppOptions): Promise<
         notes: store.notes,
         ...(whole ? { retrieval: { vectorIndex, lexicalIndex, embedder } } : {}),
       }),
+      askChecker: async (request) =>
+        (await import('./ask-checker.js')).askConfiguredChecker(config, app.useCases.retrieval, request),
       verifyAudit: (noted) => verifyAudit(store.audit, noted),
       close: closeAll,
     };

@@ -1,4 +1,7 @@
 import type { Config } from '../config/config.js';
+import type { AskedAnswers } from '../evaluation/answers/ask-checker.js';
+import type { CheckerCase } from '../evaluation/answers/checker-records.js';
+import type { ChatSpending } from '../evaluation/answers/limited-chat-model.js';
 import type { AuditHead, AuditVerification } from '../guard/verify-audit.js';
 import type { ImportFormat } from '../notes/import/import-file.js';
 import type { Embedder } from '../ports/embedder.js';
@@ -66,6 +69,32 @@ export interface Diagnostics {
   };
 }
 
+/** Bounds of a run that asks a chat service. */
+export interface ChatRunLimits {
+  readonly concurrency: number;
+  readonly maxCalls?: number | undefined;
+  readonly maxCost?: number | undefined;
+  /** For a million tokens. */
+  readonly promptPrice: number;
+  readonly completionPrice: number;
+  /** Folder of kept answers; none: nothing is kept. */
+  readonly cache?: string | undefined;
+}
+
+export interface AskCheckerRequest {
+  readonly namespace: string;
+  readonly cases: readonly CheckerCase[];
+  readonly instructions: string;
+  readonly attribute: boolean;
+  readonly limits: ChatRunLimits;
+  readonly onProgress?: OnProgress | undefined;
+  readonly signal: AbortSignal;
+}
+
+export interface AskCheckerResult extends AskedAnswers {
+  readonly spending: ChatSpending;
+}
+
 /** An opened installation without a server. */
 export interface OpenedApp {
   readonly useCases: UseCases;
@@ -73,6 +102,8 @@ export interface OpenedApp {
   /** JSONL, one line (with its line feed) a note, in a form that `importFile` reads back. */
   exportNotes(request: ExportRequest): AsyncIterable<string>;
   diagnostics(): Diagnostics;
+  /** Asks the configured chat service about cases, without and with lessons. Errors: `INVALID_CONFIG`, `MODEL_UNAVAILABLE`. */
+  askChecker(request: AskCheckerRequest): Promise<AskCheckerResult>;
   verifyAudit(noted: AuditHead | undefined): Promise<AuditVerification>;
   /** Idempotent; waits for what runs. */
   close(): Promise<void>;

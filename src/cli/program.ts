@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { addAnswers } from './commands/answers.js';
 import { addAudit } from './commands/audit.js';
 import { addCalibrate } from './commands/calibrate.js';
 import { addDoctor } from './commands/doctor.js';
@@ -67,6 +68,7 @@ export function createProgram(context: CliContext, terminal: Terminal, output: P
     addReport,
     addAudit,
     addGolden,
+    addAnswers,
     addCalibrate,
     addDoctor,
     addSchema,

@@ -55,5 +55,10 @@ export interface Config {
   readonly harmLimit: number;
   /** Share of answers that go without one of their notes; 0: none. */
   readonly withholdShare: number;
+  /** An OpenAI-compatible service, up to `/v1`: only `errata answers ask` and judged measures use it. */
+  readonly chatUrl?: string | undefined;
+  readonly chatModel?: string | undefined;
+  /** Never printed. */
+  readonly chatKey?: string | undefined;
   readonly limits: RequestLimits;
 }

@@ -32,6 +32,8 @@ export const ERROR_CODES = {
   QUERY_TOO_COMPLEX: user,
   UNKNOWN_MODEL: user,
   UNKNOWN_TOKENIZER: user,
+  /** A run's own limit of calls or money. */
+  BUDGET_EXCEEDED: user,
   VERSION_CONFLICT: conflict,
   NOTE_EXISTS: conflict,
   STORE_UNAVAILABLE: unavailable,

@@ -2,6 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { displayWidth } from '../../src/cli/text-layout.js';
 import { runFake } from './run-fake.js';
 
+const ANSWERS = 'test/fixtures/answers';
+
 /** Every command, as a user would type it, with what its JSON document must hold. */
 const COMMANDS: readonly (readonly [string, readonly string[], string])[] = [
   ['submit', ['submit', '-t', 'a', '--wrong-answer', 'b', '--correction', 'c', '--lesson', 'd'], 'CREATED'],
@@ -39,6 +41,12 @@ const COMMANDS: readonly (readonly [string, readonly string[], string])[] = [
   ['calibrate', ['calibrate', '--alpha', '0.1'], '"alpha": 0.05'],
   ['calibrate --show', ['calibrate', '--show'], '"pooled"'],
   ['calibrate --clear', ['calibrate', '--clear'], '"cleared": true'],
+  [
+    'answers compare',
+    ['answers', 'compare', `${ANSWERS}/cases.jsonl`, `${ANSWERS}/before.jsonl`, `${ANSWERS}/after.jsonl`],
+    '"verdict": "same"',
+  ],
+  ['answers ask', ['answers', 'ask', `${ANSWERS}/cases.jsonl`, '--instructions', 'Judge.'], '"casesDigest"'],
   ['audit verify', ['audit', 'verify'], '"events": 4'],
   ['report', ['report', 'injection'], 'caught'],
   ['schema', ['schema'], 'type Query'],

@@ -178,6 +178,11 @@ export function fakeDeps(answers = {}) {
       ],
     }),
     exportNotes: answers.exportNotes ?? (() => exportedLines(3)),
+    askChecker: record('askChecker', {
+      before: [{ id: 'a', flagged: true, notes: [] }],
+      after: [{ id: 'a', flagged: false, notes: ['n1'] }],
+      spending: { calls: 2, promptTokens: 100, completionTokens: 10, cost: 0.001 },
+    }),
     verifyAudit: record('verifyAudit', {
       links: 3,
       events: 4,

@@ -1,0 +1,146 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import type { Command } from 'commander';
+import { VERDICT_INSTRUCTIONS } from '../../evaluation/answers/ask-checker.js';
+import {
+  type CheckerAnswer,
+  parseCheckerAnswers,
+  parseCheckerCases,
+} from '../../evaluation/answers/checker-records.js';
+import { type AnswerComparison, compareAnswers } from '../../evaluation/answers/compare-answers.js';
+import { renderAnswersMarkdown, renderAnswersText } from '../../evaluation/answers/render-answers.js';
+import { type CliContext, defineCommand, finiteNumber, wholeNumber } from '../define-command.js';
+import { EXIT_CODES } from '../exit-codes.js';
+import { readText, textOrFile } from '../read-input.js';
+import type { Session } from '../session.js';
+
+interface CompareOptions {
+  readonly out?: string;
+}
+
+interface AskOptions extends CompareOptions {
+  readonly namespace: string;
+  readonly instructions: string;
+  readonly attribute?: boolean;
+  readonly concurrency: number;
+  readonly maxCalls?: number;
+  readonly budget?: number;
+  readonly promptPrice: number;
+  readonly completionPrice: number;
+  readonly cache?: string;
+}
+
+function read(session: Session, name: string): Promise<string> {
+  return readText(name, session.terminal.stdin, session.terminal.cwd);
+}
+
+async function compare(session: Session, args: readonly string[], options: CompareOptions): Promise<void> {
+  const [cases = '', before = '', after = ''] = args;
+  const comparison = compareAnswers(
+    parseCheckerCases(await read(session, cases), path.basename(cases)),
+    parseCheckerAnswers(await read(session, before), path.basename(before)),
+    parseCheckerAnswers(await read(session, after), path.basename(after)),
+  );
+  await report(session, comparison, options, {}, []);
+}
+
+async function ask(session: Session, args: readonly string[], options: AskOptions): Promise<void> {
+  const { terminal, signal } = session;
+  const [name = ''] = args;
+  const cases = parseCheckerCases(await read(session, name), path.basename(name));
+  if (options.budget !== undefined && options.promptPrice + options.completionPrice === 0) {
+    session.note('errata: --budget without --prompt-price and --completion-price limits nothing');
+  }
+  const opened = await session.open('everything');
+  const display = session.progress('ask');
+  const { before, after, stopped, spending } = await opened
+    .askChecker({
+      namespace: options.namespace,
+      cases: cases.cases,
+      instructions: await textOrFile(options.instructions, terminal.stdin, terminal.cwd),
+      attribute: options.attribute === true,
+      limits: {
+        concurrency: options.concurrency,
+        maxCalls: options.maxCalls,
+        maxCost: options.budget,
+        promptPrice: options.promptPrice,
+        completionPrice: options.completionPrice,
+        cache: options.cache === undefined ? undefined : path.resolve(terminal.cwd, options.cache),
+      },
+      onProgress: (progress) => display.update(progress),
+      signal,
+    })
+    .finally(() => display.stop());
+  if (stopped !== undefined) session.note(`errata: stopped after ${after.length} cases: ${stopped}`);
+  const lines = (answers: readonly CheckerAnswer[]) =>
+    answers.map((one) => `${JSON.stringify(one)}\n`).join('');
+  const { calls, promptTokens, completionTokens, cost } = spending;
+  await report(
+    session,
+    compareAnswers(cases, before, after),
+    options,
+    { 'before.jsonl': lines(before), 'after.jsonl': lines(after) },
+    [`${calls} calls, ${promptTokens} + ${completionTokens} tokens, cost ${cost.toFixed(4)}`],
+  );
+}
+
+async function report(
+  session: Session,
+  comparison: AnswerComparison,
+  { out }: CompareOptions,
+  files: Readonly<Record<string, string>>,
+  more: readonly string[],
+): Promise<void> {
+  if (out !== undefined) {
+    const folder = path.resolve(session.terminal.cwd, out);
+    await mkdir(folder, { recursive: true });
+    const documents = {
+      ...files,
+      'answers.json': `${JSON.stringify(comparison, undefined, 2)}\n`,
+      'answers.md': renderAnswersMarkdown(comparison),
+    };
+    for (const [name, text] of Object.entries(documents)) await writeFile(path.join(folder, name), text);
+  }
+  await session.answer(comparison, () => [...renderAnswersText(comparison), ...more]);
+  if (comparison.verdict === 'worse') session.finish(EXIT_CODES.findings);
+}
+
+export function addAnswers(program: Command, context: CliContext): void {
+  const answers = program.command('answers').description('whether lessons make a checker better or worse');
+  defineCommand<CompareOptions>(
+    answers
+      .command('compare')
+      .description('recorded answers without and with lessons; exit code 1 where lessons make it worse')
+      .argument('<cases>', 'JSONL: id, truth (whether there is something to find), taskType')
+      .argument('<before>', 'JSONL: id, flagged')
+      .argument('<after>', 'JSONL: id, flagged, notes (ids of the lessons in the prompt)')
+      .option('--out <folder>', 'write answers.json and answers.md'),
+    context,
+    compare,
+  );
+  defineCommand<AskOptions>(
+    answers
+      .command('ask')
+      .description('ask an OpenAI-compatible service (--chat-url, --chat-model), then compare')
+      .argument('<cases>', 'JSONL: id, truth, item, query, taskType, attributes')
+      .requiredOption(
+        '--instructions <text|file>',
+        `what the checker is told; added: ${VERDICT_INSTRUCTIONS}`,
+      )
+      .option('-n, --namespace <name>', 'whose lessons', 'default')
+      .option('--attribute', 'where several lessons changed an answer, ask again with each left out')
+      .option('--concurrency <n>', 'calls at once', wholeNumber(1, 64), 4)
+      .option(
+        '--max-calls <n>',
+        'calls at most; answers from the cache do not count',
+        wholeNumber(1, 10_000_000),
+      )
+      .option('--budget <amount>', 'money at most, in the currency of the prices', finiteNumber)
+      .option('--prompt-price <amount>', 'for a million tokens', finiteNumber, 0)
+      .option('--completion-price <amount>', 'for a million tokens', finiteNumber, 0)
+      .option('--cache <folder>', 'keep answers; a repeated or continued run then costs nothing')
+      .option('--out <folder>', 'write before.jsonl, after.jsonl, answers.json and answers.md'),
+    context,
+    ask,
+  );
+}
