@@ -11,6 +11,7 @@ import { erasureHandler } from '../jobs/erasure.js';
 import { evaluationHandler } from '../jobs/evaluation.js';
 import { createJobCommands } from '../jobs/job-commands.js';
 import { JobRunner } from '../jobs/job-runner.js';
+import { keyRotationHandler } from '../jobs/key-rotation.js';
 import { stalenessSweepHandler } from '../jobs/staleness-sweep.js';
 import { createNoteCommands } from '../notes/create-note-commands.js';
 import { DEFAULT_WRITE_POLICY } from '../notes/note-deps.js';
@@ -134,6 +135,7 @@ export async function createApp(parts: AppParts): Promise<App> {
       EVALUATION: evaluationHandler({ store, retrieval: measured }),
       CALIBRATION: calibrationHandler(evaluations),
       ERASURE: erasureHandler(commands),
+      KEY_ROTATION: keyRotationHandler({ store }),
     },
   });
   if (runJobs) runner.start();

@@ -17,6 +17,7 @@ import type { Reranker } from '../ports/reranker.js';
 import type { VectorIndex } from '../ports/vector-index.js';
 import { LATE_INTERACTION } from '../retrieval/rerank-candidates.js';
 import { type FittedScore, parseFittedScore } from '../retrieval/score-model.js';
+import { openCipher } from './open-cipher.js';
 
 /** The file name of the embedded store under `dataDir`. */
 const STORE_FILE = 'errata.sqlite';
@@ -26,12 +27,13 @@ const STORE_FILE = 'errata.sqlite';
  * the Node version it was compiled for, and a MongoDB installation must run without it.
  */
 export async function openStore(config: Config): Promise<Store> {
+  const cipher = openCipher(config);
   if (config.mongodbUri !== undefined) {
     const { createMongoStore } = await import('../adapters/mongo/create-mongo-store.js');
-    return createMongoStore({ uri: config.mongodbUri });
+    return createMongoStore({ uri: config.mongodbUri, cipher });
   }
   const { createSqliteStore } = await import('../adapters/sqlite/create-sqlite-store.js');
-  return createSqliteStore({ path: join(config.dataDir, STORE_FILE) });
+  return createSqliteStore({ path: join(config.dataDir, STORE_FILE), cipher });
 }
 
 /**

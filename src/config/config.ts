@@ -49,6 +49,11 @@ export interface Config {
   readonly logLevel: LogLevel;
   /** Threads that run the embedding model. */
   readonly workers: number;
+  /** Where the keys of encryption at rest are; at most one of the three is set. */
+  readonly keyFile?: string | undefined;
+  /** Never printed. */
+  readonly keys?: string | undefined;
+  readonly keyCommand?: string | undefined;
   /** How long a job of a process that died waits before another one takes it. */
   readonly jobLeaseMs: number;
   /** Lower bound of the share of harmful verdicts beyond which a note goes back to a reviewer. */

@@ -91,6 +91,7 @@ export function parseConfig(sources: ConfigSources): Config {
   }
   const cwd = sources.cwd ?? process.cwd();
   values.dataDir = path.resolve(cwd, String(values.dataDir));
+  if (values.keyFile !== undefined) values.keyFile = path.resolve(cwd, String(values.keyFile));
   values.modelsDir =
     values.modelsDir === undefined
       ? path.join(INSTALLATION_DIR, '.cache', 'models')

@@ -46,6 +46,9 @@ export const ERROR_CODES = {
   TIMED_OUT: unavailable,
   ABORTED: { category: 'unavailable', retryable: true },
   CLOSED: { category: 'unavailable', retryable: false },
+  /** The store was written under a key that is not at hand, or that is another one of the same id. */
+  ENCRYPTION_KEY_MISSING: { category: 'unavailable', retryable: false },
+  ENCRYPTION_KEY_WRONG: { category: 'unavailable', retryable: false },
   CORRUPT_RECORD: corrupt,
   DIGEST_MISMATCH: corrupt,
   INVALID_VECTOR: { category: 'internal', retryable: false },

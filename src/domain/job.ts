@@ -8,6 +8,7 @@ export const JOB_KINDS = [
   'EVALUATION',
   'CALIBRATION',
   'ERASURE',
+  'KEY_ROTATION',
 ] as const;
 export type JobKind = (typeof JOB_KINDS)[number];
 export const JOB_STATES = ['QUEUED', 'RUNNING', 'SUCCEEDED', 'FAILED', 'CANCELLED'] as const;

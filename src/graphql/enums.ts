@@ -81,13 +81,14 @@ export const VerdictEnum = registerValues('Verdict', 'How a retrieved lesson tur
 
 export const JobKindEnum = registerValues('JobKind', 'Kinds of background work.', JOB_KINDS, {
   BACKFILL: 'Embeds notes that lack vectors of the current model.',
-  REEMBED: 'Fills a shadow index with another model, compares, and switches.',
+  REEMBED: 'Embeds every note again with the current model.',
   STALENESS_SWEEP: 'Deprecates expired notes and puts those due for review into the queue.',
   COMPACTION: 'Frees tombstones of the index and prunes logs.',
   EVALUATION: 'Runs a golden set and reports recall, ranks and abstention.',
   CALIBRATION:
     'Fits thresholds on a golden set, so that few queries without an answer get a note; option alpha.',
   ERASURE: 'Removes texts for law or leaked secrets.',
+  KEY_ROTATION: 'Seals everything that is stored with the present encryption key.',
 });
 
 const NOTE_ORDERS = [

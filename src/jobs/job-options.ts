@@ -11,6 +11,7 @@ const JOB_OPTIONS: Readonly<Record<JobKind, readonly string[]>> = {
   EVALUATION: [],
   CALIBRATION: ['alpha'],
   ERASURE: ['ids', 'reason'],
+  KEY_ROTATION: [],
 };
 
 /** Options as a job keeps them: known to its kind and without secrets. Errors: `INVALID_INPUT`. */

@@ -168,6 +168,29 @@ export interface NoteStore {
   /** Completes writes that a crash cut between note, audit event and change entry. Returns how many. */
   repair(): Promise<number>;
   corruptRecords(): number;
+
+  /**
+   * The same notes as a process sees them that works with another model: `getVectors`, `load` and `scanActive` give that
+   * model's vectors and no other's. Without it, they give the vectors that were written last.
+   */
+  forModel(modelId: string): NoteStore;
+  /**
+   * Adds (or replaces) vectors of `vectors.modelId` beside those of other models, without a new version: the texts of a note
+   * never change, so neither do its vectors of a model. Erased and unknown notes are left alone. Returns how many were written.
+   */
+  putVectors(entries: readonly { readonly id: NoteId; readonly vectors: NoteVectors }[]): Promise<number>;
+  /** Lets notes that hold vectors of the model name it as theirs, from after `afterId`; the id to go on from, if any. */
+  adoptModel(modelId: string, afterId: NoteId | undefined, limit: number): Promise<NoteId | undefined>;
+  /** Drops a model's vectors of at most `limit` notes; returns of how many. Not for the model that notes name as theirs. */
+  dropVectors(modelId: string, limit: number): Promise<number>;
+  /** Seals what is not sealed with the present key, in id order from after `afterId`; the id to go on from, if any. */
+  reseal(afterId: NoteId | undefined, limit: number): Promise<ResealedPage>;
+}
+
+export interface ResealedPage {
+  readonly resealed: number;
+  /** Absent at the end. */
+  readonly lastId?: NoteId | undefined;
 }
 
 export interface AuditFilter {
@@ -264,8 +287,19 @@ export interface KeyStore {
 export interface SettingStore {
   get(name: string): Promise<string | undefined>;
   put(name: string, json: string): Promise<void>;
+  /** Values whose names begin with `prefix`, by name. */
+  list(prefix: string): Promise<ReadonlyMap<string, string>>;
+  /** False where there was none. */
+  remove(name: string): Promise<boolean>;
   /** Resolves with the value that stands: of several processes' first values exactly one wins. */
   putIfAbsent(name: string, json: string): Promise<string>;
+}
+
+export interface StoreSealing {
+  /** Lets the store know the key that seals now, which may have changed since it was opened. Resolves with its id. */
+  enterKey(): Promise<string>;
+  /** Opening the store wants only the present key from now on; returns the ids of the others. Only after everything was resealed. */
+  forgetOthers(): Promise<readonly string[]>;
 }
 
 /** Everything persistent of one installation. */
@@ -280,6 +314,8 @@ export interface Store {
   readonly jobs: JobStore;
   readonly keys: KeyStore;
   readonly settings: SettingStore;
+  /** Absent: texts and vectors are stored as they are. */
+  readonly sealing?: StoreSealing | undefined;
   /** Resolves when the store answers. */
   ping(): Promise<void>;
   close(): Promise<void>;

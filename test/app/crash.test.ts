@@ -322,6 +322,7 @@ function jobRunner(jobs: JobStore, clock: Clock, deps: EmbedDeps): JobRunner {
       EVALUATION: unknown,
       CALIBRATION: unknown,
       ERASURE: unknown,
+      KEY_ROTATION: unknown,
     },
   });
 }

@@ -1,4 +1,6 @@
+import type { Cipher } from '../../ports/cipher.js';
 import type { Store } from '../../ports/note-store.js';
+import { checkEncryption, storeSealing } from '../records/check-encryption.js';
 import { type AuditLinkDocument, MongoAuditChain } from './mongo-audit-chain.js';
 import { MongoAuditLog } from './mongo-audit-log.js';
 import { type ChangeDocument, MongoChangeLog } from './mongo-change-log.js';
@@ -26,6 +28,8 @@ export interface MongoStoreOptions {
   readonly serverSelectionTimeoutMs?: number | undefined;
   /** Connections at most. Default: the driver's 100, and 1 on FerretDB 1, whose updates are not atomic. */
   readonly maxPoolSize?: number | undefined;
+  /** Seals texts and vectors. Default: none, they are stored as they are. */
+  readonly cipher?: Cipher | undefined;
 }
 
 const SERVER_SELECTION_TIMEOUT_MS = 5_000;
@@ -33,7 +37,7 @@ const SERVER_SELECTION_TIMEOUT_MS = 5_000;
 /**
  * Opens the store of a team: any number of processes may share it (on FerretDB 1, one).
  *
- * Errors: `INVALID_CONFIG` for a URI that cannot be parsed, `STORE_UNAVAILABLE` with what to check.
+ * Errors: `ENCRYPTION_KEY_*`; `INVALID_CONFIG` for a URI that cannot be parsed, `STORE_UNAVAILABLE` with what to check.
  */
 export async function createMongoStore(options: MongoStoreOptions): Promise<Store> {
   const { uri, database, maxPoolSize, serverSelectionTimeoutMs = SERVER_SELECTION_TIMEOUT_MS } = options;
@@ -42,14 +46,24 @@ export async function createMongoStore(options: MongoStoreOptions): Promise<Stor
   try {
     await connection.run(() => createIndexes(connection));
     const vectorSubtype = options.vectorSubtype ?? ((await acceptsVectorSubtype(target)) ? 9 : 0);
-    return await assemble(connection, vectorSubtype);
+    const settings = new MongoSettingStore(connection, connection.collection<SettingDocument>('settings'));
+    await checkEncryption(settings, options.cipher);
+    return await assemble(connection, { vectorSubtype, settings, cipher: options.cipher });
   } catch (error) {
     await connection.close();
     throw error;
   }
 }
 
-async function assemble(connection: MongoConnection, vectorSubtype: VectorSubtype): Promise<Store> {
+async function assemble(
+  connection: MongoConnection,
+  parts: {
+    readonly vectorSubtype: VectorSubtype;
+    readonly settings: MongoSettingStore;
+    readonly cipher: Cipher | undefined;
+  },
+): Promise<Store> {
+  const { vectorSubtype, settings, cipher } = parts;
   const notes = connection.collection<NoteDocument>('notes');
   const audit = connection.collection<AuditDocument>('audit');
   const chain = new MongoAuditChain(connection.collection<AuditLinkDocument>('auditChain'));
@@ -62,15 +76,25 @@ async function assemble(connection: MongoConnection, vectorSubtype: VectorSubtyp
   const keeper = new MongoVersionKeeper(notes, versions);
   const completion = new WriteCompletion({ notes, audit, chain, changes, keeper });
   return {
-    description: connection.serverDescription,
-    notes: new MongoNoteStore({ connection, notes, changes, completion, keeper, doorbell, vectorSubtype }),
+    description: `${connection.serverDescription}${cipher === undefined ? '' : ', encrypted'}`,
+    notes: new MongoNoteStore({
+      connection,
+      notes,
+      changes,
+      completion,
+      keeper,
+      doorbell,
+      vectorSubtype,
+      cipher,
+    }),
     audit: log,
-    versions: new MongoVersionStore(connection, notes, versions),
+    versions: new MongoVersionStore(connection, notes, versions, cipher),
     receipts: new MongoReceiptStore(connection, connection.collection<ReceiptDocument>('receipts')),
     trials: new MongoTrialStore(connection, connection.collection<TrialDocument>('trials')),
     jobs: new MongoJobStore(connection, connection.collection<JobDocument>('jobs')),
     keys: new MongoKeyStore(connection, connection.collection<KeyDocument>('keys')),
-    settings: new MongoSettingStore(connection, connection.collection<SettingDocument>('settings')),
+    settings,
+    sealing: storeSealing(settings, cipher),
     ping: () => connection.ping(),
     close: async () => {
       await doorbell.close();

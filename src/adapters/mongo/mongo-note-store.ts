@@ -1,5 +1,6 @@
 import type { Collection, Filter } from 'mongodb';
 import type { FeedbackNote, NoteId, NoteVectors, OutcomeCounts } from '../../domain/note.js';
+import type { Cipher } from '../../ports/cipher.js';
 import type {
   ChangePage,
   InsertOutcome,
@@ -12,6 +13,7 @@ import type {
   NoteVersion,
   Page,
   PageRequest,
+  ResealedPage,
   StatusCounts,
   StoredNote,
 } from '../../ports/note-store.js';
@@ -22,15 +24,17 @@ import {
   type NoteDocument,
   noteFromDocument,
   type VectorSubtype,
+  vectorKey,
   vectorsFromDocument,
   WITH_VECTORS,
   WITHOUT_VECTORS,
 } from './mongo-documents.js';
 import type { MongoDoorbell } from './mongo-doorbell.js';
-import { noteFilter } from './mongo-note-filter.js';
 import { MongoNoteWriter } from './mongo-note-writer.js';
 import { readPage } from './mongo-paging.js';
+import { resolveFilter } from './mongo-sealed-search.js';
 import { countByStatus } from './mongo-status-counts.js';
+import { MongoVectorWriter } from './mongo-vector-writer.js';
 import type { MongoVersionKeeper } from './mongo-version-store.js';
 import type { WriteCompletion } from './mongo-write-completion.js';
 
@@ -42,6 +46,11 @@ export interface MongoNoteStoreParts {
   readonly keeper: MongoVersionKeeper;
   readonly doorbell: MongoDoorbell;
   readonly vectorSubtype: VectorSubtype;
+  readonly cipher: Cipher | undefined;
+  /** Absent: the model that each note names. */
+  readonly modelId?: string | undefined;
+  /** Ids of damaged records, shared by all views of one store, so that each counts once however often it is met. */
+  readonly corrupt?: Set<unknown>;
 }
 
 /** Reads, and what the writer, the change log and the doorbell do, behind one port. */
@@ -49,13 +58,19 @@ export class MongoNoteStore implements NoteStore {
   readonly #parts: MongoNoteStoreParts;
   readonly #writer: MongoNoteWriter;
   readonly #notes: Collection<NoteDocument>;
-  /** Ids, so that a damaged record counts once however often it is met. */
-  readonly #corrupt = new Set<unknown>();
+  readonly #vectorWriter: MongoVectorWriter;
+  readonly #corrupt: Set<unknown>;
 
   constructor(parts: MongoNoteStoreParts) {
     this.#parts = parts;
     this.#notes = parts.notes;
     this.#writer = new MongoNoteWriter(parts);
+    this.#vectorWriter = new MongoVectorWriter(parts);
+    this.#corrupt = parts.corrupt ?? new Set();
+  }
+
+  forModel(modelId: string): NoteStore {
+    return new MongoNoteStore({ ...this.#parts, modelId, corrupt: this.#corrupt });
   }
 
   async get(namespace: string, id: NoteId): Promise<FeedbackNote | undefined> {
@@ -75,7 +90,7 @@ export class MongoNoteStore implements NoteStore {
   async getVectors(namespace: string, ids: readonly NoteId[]): Promise<ReadonlyMap<NoteId, NoteVectors>> {
     const filter = { _id: { $in: [...ids] }, namespace };
     const documents = await this.#run(() =>
-      this.#notes.find(filter, { projection: { vectors: 1 } }).toArray(),
+      this.#notes.find(filter, { projection: this.#vectorProjection() }).toArray(),
     );
     return new Map(
       documents.flatMap((document) => {
@@ -91,10 +106,10 @@ export class MongoNoteStore implements NoteStore {
     order: NoteOrder,
     page: PageRequest,
   ): Promise<Page<FeedbackNote>> {
-    return this.#run(() =>
+    return this.#run(async () =>
       readPage({
         collection: this.#notes,
-        filter: noteFilter(scope, filter),
+        filter: await resolveFilter(this.#notes, this.#parts.cipher, scope, filter),
         projection: WITHOUT_VECTORS,
         fields: { createdAt: 'createdAt', updatedAt: 'updatedAt', risk: 'risk', id: '_id' },
         order: NOTE_ORDERS[order],
@@ -105,7 +120,9 @@ export class MongoNoteStore implements NoteStore {
   }
 
   count(scope: NamespaceScope, filter: NoteFilter): Promise<number> {
-    return this.#run(() => this.#notes.countDocuments(noteFilter(scope, filter)));
+    return this.#run(async () =>
+      this.#notes.countDocuments(await resolveFilter(this.#notes, this.#parts.cipher, scope, filter)),
+    );
   }
 
   statusCounts(scope: NamespaceScope): Promise<readonly StatusCounts[]> {
@@ -126,6 +143,22 @@ export class MongoNoteStore implements NoteStore {
 
   addOutcome(namespace: string, id: NoteId, delta: Partial<OutcomeCounts>): Promise<void> {
     return this.#run(() => this.#writer.addOutcome(namespace, id, delta));
+  }
+
+  putVectors(entries: readonly { readonly id: NoteId; readonly vectors: NoteVectors }[]): Promise<number> {
+    return this.#run(() => this.#vectorWriter.putVectors(entries));
+  }
+
+  adoptModel(modelId: string, afterId: NoteId | undefined, limit: number): Promise<NoteId | undefined> {
+    return this.#run(() => this.#vectorWriter.adoptModel(modelId, afterId, limit));
+  }
+
+  dropVectors(modelId: string, limit: number): Promise<number> {
+    return this.#run(() => this.#vectorWriter.dropVectors(modelId, limit));
+  }
+
+  reseal(afterId: NoteId | undefined, limit: number): Promise<ResealedPage> {
+    return this.#run(() => this.#vectorWriter.reseal(afterId, limit));
   }
 
   lastRevision(): Promise<number> {
@@ -156,7 +189,12 @@ export class MongoNoteStore implements NoteStore {
   }
 
   scanActive(afterId: NoteId | undefined, limit: number): Promise<readonly StoredNote[]> {
-    const filter: Filter<NoteDocument> = { status: 'ACTIVE', embeddingModel: { $ne: null } };
+    const { modelId } = this.#parts;
+    const embedded: Filter<NoteDocument> =
+      modelId === undefined
+        ? { embeddingModel: { $ne: null } }
+        : { [`vectors.${vectorKey(modelId)}.modelId`]: modelId };
+    const filter: Filter<NoteDocument> = { ...embedded, status: 'ACTIVE' };
     return this.#scan(filter, WITH_VECTORS, afterId, limit, (document) => this.#stored(document));
   }
 
@@ -167,7 +205,10 @@ export class MongoNoteStore implements NoteStore {
     limit: number,
   ): Promise<readonly FeedbackNote[]> {
     const scope = namespace === undefined ? {} : { namespace };
-    const filter: Filter<NoteDocument> = { ...scope, embeddingModel: { $ne: modelId } };
+    const filter: Filter<NoteDocument> = {
+      ...scope,
+      [`vectors.${vectorKey(modelId)}.modelId`]: { $ne: modelId },
+    };
     return this.#scan(filter, WITHOUT_VECTORS, afterId, limit, this.#note);
   }
 
@@ -214,14 +255,21 @@ export class MongoNoteStore implements NoteStore {
   }
 
   readonly #note = (document: Partial<NoteDocument>): readonly FeedbackNote[] => {
-    const note = noteFromDocument(document);
+    const note = noteFromDocument(document, this.#parts.cipher);
     if (note !== undefined) return [note];
     this.#corrupt.add(document._id);
     return [];
   };
 
+  #vectorProjection(): Record<string, 1> {
+    const { modelId } = this.#parts;
+    return modelId === undefined
+      ? { vectors: 1, embeddingModel: 1 }
+      : { [`vectors.${vectorKey(modelId)}`]: 1, embeddingModel: 1 };
+  }
+
   #vectors(document: Partial<NoteDocument>): NoteVectors | undefined {
-    const vectors = vectorsFromDocument(document);
+    const vectors = vectorsFromDocument(document, this.#parts.modelId, this.#parts.cipher);
     if (vectors === undefined) this.#corrupt.add(document._id);
     return vectors ?? undefined;
   }

@@ -1,5 +1,6 @@
 import type { Collection } from 'mongodb';
-import type { FeedbackNote, NoteId, OutcomeCounts } from '../../domain/note.js';
+import type { FeedbackNote, NoteId, NoteVectors, OutcomeCounts } from '../../domain/note.js';
+import type { Cipher } from '../../ports/cipher.js';
 import type { InsertOutcome, NoteInsert, NoteUpdate } from '../../ports/note-store.js';
 import { noteNotFound, versionConflict } from '../records/note-errors.js';
 import {
@@ -7,7 +8,9 @@ import {
   type NoteDocument,
   noteContent,
   type VectorSubtype,
-  vectorFields,
+  type VectorsDocument,
+  vectorDocument,
+  vectorKey,
 } from './mongo-documents.js';
 import { duplicatePositions, isDuplicate } from './mongo-errors.js';
 import type { MongoVersionKeeper } from './mongo-version-store.js';
@@ -19,17 +22,20 @@ export class MongoNoteWriter {
   readonly #completion: WriteCompletion;
   readonly #keeper: MongoVersionKeeper;
   readonly #vectorSubtype: VectorSubtype;
+  readonly #cipher: Cipher | undefined;
 
   constructor(parts: {
     readonly notes: Collection<NoteDocument>;
     readonly completion: WriteCompletion;
     readonly keeper: MongoVersionKeeper;
     readonly vectorSubtype: VectorSubtype;
+    readonly cipher: Cipher | undefined;
   }) {
     this.#notes = parts.notes;
     this.#completion = parts.completion;
     this.#keeper = parts.keeper;
     this.#vectorSubtype = parts.vectorSubtype;
+    this.#cipher = parts.cipher;
   }
 
   async insert(entries: readonly NoteInsert[]): Promise<readonly InsertOutcome[]> {
@@ -65,10 +71,10 @@ export class MongoNoteWriter {
     if (held.pending) await this.#completion.writeEvents([held.pending]);
     const version = expectedVersion + 1;
     await this.#keeper.keep(id, expectedVersion);
-    const encoded = vectors === undefined ? {} : vectorFields(vectors, this.#vectorSubtype);
+    const encoded = this.#changedVectors(id, vectors);
     const pending = { ...eventOf(note, version, audit), open: true as const };
     const target = { _id: id, namespace, version: expectedVersion };
-    const change = { $set: { ...noteContent(note), ...encoded, version, pending } };
+    const change = { $set: { ...noteContent(note, this.#cipher), ...encoded, version, pending } };
     const result = await this.#completion.watched(() => this.#notes.updateOne(target, change));
     if (result.matchedCount === 0) throw versionConflict(id, expectedVersion, expectedVersion + 1);
     await this.#completion.complete([{ _id: id, version, pending }]);
@@ -88,13 +94,26 @@ export class MongoNoteWriter {
     if (result.matchedCount === 0) throw noteNotFound(id);
   }
 
+  /** Those of other models stay; an erasure drops all. */
+  #changedVectors(id: NoteId, vectors: NoteUpdate['vectors']): Record<string, unknown> {
+    if (vectors === undefined) return {};
+    if (vectors === null) return { embeddingModel: null, vectors: {} };
+    const { modelId } = vectors;
+    return { embeddingModel: modelId, [`vectors.${vectorKey(modelId)}`]: this.#encode(id, vectors) };
+  }
+
+  #encode(id: NoteId, vectors: NoteVectors): VectorsDocument {
+    return vectorDocument(id, vectors, this.#vectorSubtype, this.#cipher);
+  }
+
   #newDocument({ note, vectors, audit }: NoteInsert): NoteDocument {
     return {
       _id: note.id,
-      ...noteContent(note),
+      ...noteContent(note, this.#cipher),
       version: 1,
       outcomes: note.outcomes,
-      ...vectorFields(vectors, this.#vectorSubtype),
+      embeddingModel: vectors?.modelId ?? null,
+      vectors: vectors === undefined ? {} : { [vectorKey(vectors.modelId)]: this.#encode(note.id, vectors) },
       pending: { ...eventOf(note, 1, audit), open: true },
     };
   }

@@ -26,6 +26,20 @@ export class MongoSettingStore implements SettingStore {
     await this.#connection.run(() => this.#settings.replaceOne({ _id: name }, { json }, { upsert: true }));
   }
 
+  async list(prefix: string): Promise<ReadonlyMap<string, string>> {
+    // A range instead of a pattern: names are ASCII, and every server compares strings.
+    const range = { $gte: prefix, $lt: `${prefix}\uffff` };
+    const documents = await this.#connection.run(() =>
+      this.#settings.find({ _id: range }).sort({ _id: 1 }).toArray(),
+    );
+    return new Map(documents.map(({ _id, json }) => [_id, json]));
+  }
+
+  async remove(name: string): Promise<boolean> {
+    const result = await this.#connection.run(() => this.#settings.deleteOne({ _id: name }));
+    return result.deletedCount > 0;
+  }
+
   async putIfAbsent(name: string, json: string): Promise<string> {
     await this.#connection.run(async () => {
       try {

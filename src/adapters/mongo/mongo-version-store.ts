@@ -1,5 +1,6 @@
 import type { Collection } from 'mongodb';
 import type { FeedbackNote, NoteId } from '../../domain/note.js';
+import type { Cipher } from '../../ports/cipher.js';
 import type { VersionStore } from '../../ports/note-store.js';
 import type { MongoConnection } from './mongo-connection.js';
 import { type NoteDocument, noteFromDocument, WITHOUT_VECTORS } from './mongo-documents.js';
@@ -14,6 +15,7 @@ export interface VersionDocument
     | 'correction'
     | 'lesson'
     | 'searched'
+    | 'sealed'
     | 'sources'
     | 'outcomes'
     | 'vectors'
@@ -27,6 +29,7 @@ export interface VersionDocument
 const SHARED = {
   vectors: 0,
   searched: 0,
+  sealed: 0,
   pending: 0,
   wrongAnswer: 0,
   correction: 0,
@@ -65,12 +68,15 @@ export class MongoVersionStore implements VersionStore {
   readonly #connection: MongoConnection;
   readonly #notes: Collection<NoteDocument>;
   readonly #versions: Collection<VersionDocument>;
+  readonly #cipher: Cipher | undefined;
 
   constructor(
     connection: MongoConnection,
     notes: Collection<NoteDocument>,
     versions: Collection<VersionDocument>,
+    cipher: Cipher | undefined,
   ) {
+    this.#cipher = cipher;
     this.#connection = connection;
     this.#notes = notes;
     this.#versions = versions;
@@ -85,7 +91,9 @@ export class MongoVersionStore implements VersionStore {
         .sort({ version: -1 })
         .limit(limit)
         .toArray();
-      return states.flatMap(({ _id, ...state }) => noteFromDocument({ ...present, ...state }) ?? []);
+      return states.flatMap(
+        ({ _id, ...state }) => noteFromDocument({ ...present, ...state }, this.#cipher) ?? [],
+      );
     });
   }
 }

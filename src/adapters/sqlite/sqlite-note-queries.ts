@@ -1,4 +1,5 @@
 import type { FeedbackNote } from '../../domain/note.js';
+import type { Cipher } from '../../ports/cipher.js';
 import type {
   NamespaceScope,
   NoteFilter,
@@ -7,15 +8,30 @@ import type {
   PageRequest,
   StatusCounts,
 } from '../../ports/note-store.js';
-import { foldText } from '../records/fold-text.js';
+import { foldText, searchedText } from '../records/fold-text.js';
 import { NOTE_ORDERS } from '../records/note-order.js';
+import type { NoteTexts } from '../records/note-seal.js';
 import type { Row, SqliteDatabase } from './sqlite-database.js';
-import { NOTE_COLUMNS } from './sqlite-note-rows.js';
+import { NOTE_COLUMNS, textsFromRow } from './sqlite-note-rows.js';
 import { readPage } from './sqlite-paging.js';
 
 interface Condition {
   readonly conditions: readonly string[];
   readonly parameters: Record<string, unknown>;
+}
+
+/** What the text filter looks through: sealed texts are opened row by row, some 10 µs each. */
+const SEARCHED =
+  'CASE WHEN n.key_id IS NULL THEN n.searched ELSE errata_searched(n.id, n.key_id, n.sealed) END';
+
+/** Gives a connection the function that opens sealed texts for the text filter. */
+export async function offerSearchedText(db: SqliteDatabase, cipher: Cipher | undefined): Promise<void> {
+  await db.attempt((connection) =>
+    connection.function('errata_searched', (id: unknown, keyId: unknown, sealed: unknown) => {
+      const texts = textsFromRow({ id, keyId, sealed }, cipher);
+      return texts === undefined ? '' : searchedText(texts as NoteTexts);
+    }),
+  );
 }
 
 /** A filter as SQL on a table named `n`. Lists go in as one JSON parameter, so that the statements stay few. */
@@ -45,7 +61,7 @@ function filterConditions(filter: NoteFilter): Condition {
     add(facetCondition('attribute', `@key${i}`, `@value${i}`), `key${i}`, key);
     parameters[`value${i}`] = value;
   }
-  if (text !== undefined && text !== '') add('instr(n.searched, @text) > 0', 'text', foldText(text));
+  if (text !== undefined && text !== '') add(`instr(${SEARCHED}, @text) > 0`, 'text', foldText(text));
   return { conditions, parameters };
 }
 

@@ -1,37 +1,54 @@
 import type { FeedbackNote, NoteVectors, OutcomeCounts } from '../../domain/note.js';
+import type { Cipher } from '../../ports/cipher.js';
 import type { NoteWrite } from '../../ports/note-store.js';
 import { searchedText } from '../records/fold-text.js';
 import { riskRank } from '../records/note-order.js';
 import { readNote } from '../records/note-record.js';
-import { vectorFromBytes, vectorToBytes } from '../records/vector-bytes.js';
+import { type NoteTexts, openTexts, openVectors, sealTexts, type VectorBytes } from '../records/note-seal.js';
 import type { Parameters, Row, SqliteDatabase } from './sqlite-database.js';
 
 /** What `noteFromRow` reads, for a table named `n`. */
 export const NOTE_COLUMNS = `n.seq, n.id, n.namespace, n.task_type AS taskType, n.status, n.impact, n.risk,
   n.created_at AS createdAt, n.updated_at AS updatedAt, n.version, n.model_id AS embeddingModel, n.retrieved, n.helpful,
-  n.harmful, n.ignored, n.lesson, n.correction, n.wrong_answer AS wrongAnswer, n.rest`;
+  n.harmful, n.ignored, n.lesson, n.correction, n.wrong_answer AS wrongAnswer, n.rest,
+  n.key_id AS keyId, n.sealed`;
 /** What `vectorsFromRow` reads, for a table named `v`. */
 export const VECTOR_COLUMNS =
-  'v.model_id AS vectorModel, v.lesson AS lessonVector, v.situation AS situationVector';
+  'v.model_id AS vectorModel, v.key_id AS vectorKey, v.lesson AS lessonVector, v.situation AS situationVector';
+/** Vectors of the model `@model`, else of the one that the note names. */
+export const OF_MODEL = 'note_vectors v ON v.note = n.seq AND v.model_id = coalesce(@model, n.model_id)';
 
 /** With the parameters of `noteParameters`, the outcome counts and `model`. An id that is taken changes no row. */
 export const INSERT_NOTE = `INSERT INTO notes (id, namespace, task_type, status, impact, risk, created_at, updated_at, version, model_id,
-    retrieved, helpful, harmful, ignored, lesson, correction, wrong_answer, rest, searched)
+    retrieved, helpful, harmful, ignored, lesson, correction, wrong_answer, rest, searched, key_id, sealed)
   VALUES (@id, @namespace, @taskType, @status, @impact, @risk, @createdAt, @updatedAt, 1, @model,
-    @retrieved, @helpful, @harmful, @ignored, @lesson, @correction, @wrongAnswer, @rest, @searched)
+    @retrieved, @helpful, @harmful, @ignored, @lesson, @correction, @wrongAnswer, @rest, @searched,
+    @keyId, @sealed)
   ON CONFLICT (id) DO NOTHING`;
 /** With the parameters of `noteParameters`, `version` and `model`; outcome counts stay. */
 export const UPDATE_NOTE = `UPDATE notes SET task_type = @taskType, status = @status, impact = @impact, risk = @risk,
     created_at = @createdAt, updated_at = @updatedAt, version = @version, model_id = @model, lesson = @lesson,
-    correction = @correction, wrong_answer = @wrongAnswer, rest = @rest, searched = @searched
+    correction = @correction, wrong_answer = @wrongAnswer, rest = @rest, searched = @searched,
+    key_id = @keyId, sealed = @sealed
   WHERE id = @id`;
 
-/** The note of a row, or undefined where the row is damaged. */
-export function noteFromRow(row: Row): FeedbackNote | undefined {
+/** The note of a row, or undefined where the row is damaged. Errors: `ENCRYPTION_KEY_MISSING`. */
+export function noteFromRow(row: Row, cipher: Cipher | undefined): FeedbackNote | undefined {
   const rest = parseObject(row.rest);
   if (rest === undefined) return undefined;
   const { retrieved, helpful, harmful, ignored } = row;
-  return readNote({ ...rest, ...row, outcomes: { retrieved, helpful, harmful, ignored } });
+  const texts = textsFromRow(row, cipher);
+  return texts && readNote({ ...rest, ...row, ...texts, outcomes: { retrieved, helpful, harmful, ignored } });
+}
+
+/** What is sealed of a row, opened; nothing where nothing is; undefined where it does not open. */
+export function textsFromRow(
+  row: Row,
+  cipher: Cipher | undefined,
+): NoteTexts | Record<string, never> | undefined {
+  const { id, keyId, sealed } = row;
+  if (typeof keyId !== 'string') return {};
+  return sealed instanceof Uint8Array ? openTexts(cipher, String(id), { keyId, bytes: sealed }) : undefined;
 }
 
 export function outcomesFromRow({ retrieved, helpful, harmful, ignored }: Row): OutcomeCounts {
@@ -43,15 +60,21 @@ export function outcomesFromRow({ retrieved, helpful, harmful, ignored }: Row): 
   };
 }
 
-/** The vectors of a row; undefined where it has none or they cannot be read. */
-export function vectorsFromRow(row: Row): NoteVectors | undefined {
-  const { vectorModel, lessonVector, situationVector } = row;
-  if (typeof vectorModel !== 'string' || !(lessonVector instanceof Uint8Array)) return undefined;
-  const lesson = vectorFromBytes(lessonVector);
-  if (lesson === undefined) return undefined;
-  if (!(situationVector instanceof Uint8Array)) return { modelId: vectorModel, lesson };
-  const situation = vectorFromBytes(situationVector);
-  return situation === undefined ? undefined : { modelId: vectorModel, lesson, situation };
+/** The vectors of a row; undefined where it has none or they cannot be read. Errors: `ENCRYPTION_KEY_MISSING`. */
+export function vectorsFromRow(row: Row, cipher: Cipher | undefined): NoteVectors | undefined {
+  const { id, vectorModel: modelId, vectorKey, lessonVector: lesson, situationVector } = row;
+  if (typeof modelId !== 'string' || !(lesson instanceof Uint8Array)) return undefined;
+  const keyId = typeof vectorKey === 'string' ? vectorKey : null;
+  const situation = situationVector instanceof Uint8Array ? situationVector : null;
+  return openVectors(cipher, String(id), { modelId, keyId, lesson, situation });
+}
+
+/** Columns of the texts: themselves, or sealed beside empty ones. They go over those of `noteParameters`. */
+export function textColumns(cipher: Cipher | undefined, note: NoteWrite): Parameters {
+  const sealed = sealTexts(cipher, note);
+  if (sealed === undefined) return { keyId: null, sealed: null };
+  const empty = { lesson: '', correction: '', wrongAnswer: '', searched: '' };
+  return { ...empty, keyId: sealed.keyId, sealed: sealed.bytes };
 }
 
 /** Column values of a note's content: all but id, version, model and outcome counts. */
@@ -98,22 +121,18 @@ export function writeFacets(db: SqliteDatabase, seq: unknown, note: NoteWrite, i
   }
 }
 
-/** Replaces a note's vectors; `null` drops them. */
-export function writeVectors(db: SqliteDatabase, seq: unknown, vectors: NoteVectors | null): void {
-  if (vectors === null) {
-    db.run('DELETE FROM note_vectors WHERE note = @seq', { seq });
-    return;
-  }
+/** Adds or replaces vectors of their model; those of other models stay. */
+export function writeVectors(db: SqliteDatabase, seq: unknown, vectors: VectorBytes): void {
   db.run(
-    `INSERT INTO note_vectors (note, model_id, lesson, situation) VALUES (@seq, @model, @lesson, @situation)
-     ON CONFLICT (note) DO UPDATE SET model_id = excluded.model_id, lesson = excluded.lesson, situation = excluded.situation`,
-    {
-      seq,
-      model: vectors.modelId,
-      lesson: vectorToBytes(vectors.lesson),
-      situation: vectors.situation === undefined ? null : vectorToBytes(vectors.situation),
-    },
+    `INSERT INTO note_vectors (note, model_id, key_id, lesson, situation) VALUES (@seq, @modelId, @keyId, @lesson, @situation)
+     ON CONFLICT (note, model_id) DO UPDATE SET key_id = excluded.key_id, lesson = excluded.lesson, situation = excluded.situation`,
+    { ...vectors, seq },
   );
+}
+
+/** Of every model. */
+export function dropAllVectors(db: SqliteDatabase, seq: unknown): void {
+  db.run('DELETE FROM note_vectors WHERE note = @seq', { seq });
 }
 
 /** Parsed JSON object, or undefined where the text is none. */

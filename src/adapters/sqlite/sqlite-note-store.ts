@@ -1,4 +1,5 @@
 import type { FeedbackNote, NoteId, NoteVectors, OutcomeCounts } from '../../domain/note.js';
+import type { Cipher } from '../../ports/cipher.js';
 import type {
   ChangePage,
   InsertOutcome,
@@ -11,49 +12,58 @@ import type {
   NoteVersion,
   Page,
   PageRequest,
+  ResealedPage,
   StatusCounts,
   StoredNote,
 } from '../../ports/note-store.js';
-import { noteNotFound, versionConflict } from '../records/note-errors.js';
 import { ChangeDoorbell } from './change-doorbell.js';
-import { insertAuditEvent } from './sqlite-audit-log.js';
 import { appendChange, lastRevision, pruneChanges, readChanges } from './sqlite-change-log.js';
 import type { Row, SqliteDatabase } from './sqlite-database.js';
 import { countByStatus, countNotes, listNotes } from './sqlite-note-queries.js';
-import {
-  INSERT_NOTE,
-  NOTE_COLUMNS,
-  noteFromRow,
-  noteParameters,
-  outcomesFromRow,
-  UPDATE_NOTE,
-  VECTOR_COLUMNS,
-  vectorsFromRow,
-  writeFacets,
-  writeVectors,
-} from './sqlite-note-rows.js';
-import { dropVersions, keepVersion } from './sqlite-version-store.js';
+import { NOTE_COLUMNS, noteFromRow, OF_MODEL, VECTOR_COLUMNS, vectorsFromRow } from './sqlite-note-rows.js';
+import { SqliteNoteWriter } from './sqlite-note-writer.js';
 
 interface ScanParameters {
   readonly after: string;
   readonly limit: number;
-  readonly modelId?: string;
+  readonly model: string | null;
   readonly namespace?: string | undefined;
 }
 
 /** The plus keeps the planner off the namespace's indexes: the ids are what is looked up. */
 const IN_IDS = 'n.id IN (SELECT value FROM json_each(@ids))';
 const IN_NAMESPACE = '+n.namespace = @namespace';
+interface SqliteNoteStoreParts {
+  readonly cipher?: Cipher | undefined;
+  readonly modelId?: string | undefined;
+  /** Shared by all views of one store. */
+  readonly doorbell?: ChangeDoorbell;
+  readonly corrupt?: Set<unknown>;
+}
+
 /** Note, audit event and change entry in one transaction: there is nothing for `repair` to complete. */
 export class SqliteNoteStore implements NoteStore {
   readonly #db: SqliteDatabase;
+  readonly #writer: SqliteNoteWriter;
+  readonly #cipher: Cipher | undefined;
+  /** Null: the model that each note names. */
+  readonly #model: string | null;
   readonly #doorbell: ChangeDoorbell;
   /** Ids, so that a damaged record counts once however often it is met. */
-  readonly #corrupt = new Set<unknown>();
+  readonly #corrupt: Set<unknown>;
 
-  constructor(db: SqliteDatabase) {
+  constructor(db: SqliteDatabase, parts: SqliteNoteStoreParts = {}) {
     this.#db = db;
-    this.#doorbell = new ChangeDoorbell(db, () => lastRevision(db));
+    this.#cipher = parts.cipher;
+    this.#model = parts.modelId ?? null;
+    this.#writer = new SqliteNoteWriter(db, parts.cipher);
+    this.#doorbell = parts.doorbell ?? new ChangeDoorbell(db, () => lastRevision(db));
+    this.#corrupt = parts.corrupt ?? new Set();
+  }
+
+  forModel(modelId: string): NoteStore {
+    const parts = { cipher: this.#cipher, doorbell: this.#doorbell, corrupt: this.#corrupt };
+    return new SqliteNoteStore(this.#db, { ...parts, modelId });
   }
 
   async get(namespace: string, id: NoteId): Promise<FeedbackNote | undefined> {
@@ -69,9 +79,9 @@ export class SqliteNoteStore implements NoteStore {
   }
 
   async getVectors(namespace: string, ids: readonly NoteId[]): Promise<ReadonlyMap<NoteId, NoteVectors>> {
-    const sql = `SELECT n.id, ${VECTOR_COLUMNS} FROM notes n JOIN note_vectors v ON v.note = n.seq
-      WHERE ${IN_IDS} AND ${IN_NAMESPACE}`;
-    const rows = await this.#db.read(() => this.#db.all(sql, { ids: JSON.stringify(ids), namespace }));
+    const sql = `SELECT n.id, ${VECTOR_COLUMNS} FROM notes n JOIN ${OF_MODEL} WHERE ${IN_IDS} AND ${IN_NAMESPACE}`;
+    const parameters = { ids: JSON.stringify(ids), namespace, model: this.#model };
+    const rows = await this.#db.read(() => this.#db.all(sql, parameters));
     return new Map(
       rows.flatMap((row) => {
         const vectors = this.#vectors(row);
@@ -100,7 +110,7 @@ export class SqliteNoteStore implements NoteStore {
 
   async insert(entries: readonly NoteInsert[]): Promise<readonly InsertOutcome[]> {
     const outcomes = await this.#db.write(() => {
-      const made = entries.map((entry) => this.#insertOne(entry));
+      const made = entries.map((entry) => this.#writer.insertOne(entry));
       const ids = made.flatMap(({ note }) => note?.id ?? []);
       if (ids.length > 0) appendChange(this.#db, ids);
       return made;
@@ -110,19 +120,33 @@ export class SqliteNoteStore implements NoteStore {
   }
 
   async update(entry: NoteUpdate): Promise<FeedbackNote> {
-    const note = await this.#db.write(() => this.#updateOne(entry));
+    const note = await this.#db.write(() => this.#writer.updateOne(entry));
     if (entry.vectors === null) await this.#db.emptyLog();
     this.#doorbell.ring();
     return note;
   }
 
-  async addOutcome(namespace: string, id: NoteId, delta: Partial<OutcomeCounts>): Promise<void> {
-    const { retrieved = 0, helpful = 0, harmful = 0, ignored = 0 } = delta;
-    const sql = `UPDATE notes SET retrieved = retrieved + @retrieved, helpful = helpful + @helpful,
-      harmful = harmful + @harmful, ignored = ignored + @ignored WHERE id = @id AND namespace = @namespace`;
-    const parameters = { retrieved, helpful, harmful, ignored, id, namespace };
-    const changed = await this.#db.writeRelaxed(() => this.#db.run(sql, parameters));
-    if (changed === 0) throw noteNotFound(id);
+  addOutcome(namespace: string, id: NoteId, delta: Partial<OutcomeCounts>): Promise<void> {
+    return this.#writer.addOutcome(namespace, id, delta);
+  }
+
+  putVectors(entries: readonly { readonly id: NoteId; readonly vectors: NoteVectors }[]): Promise<number> {
+    return this.#writer.putVectors(entries);
+  }
+
+  adoptModel(modelId: string, afterId: NoteId | undefined, limit: number): Promise<NoteId | undefined> {
+    return this.#writer.adoptModel(modelId, afterId, limit);
+  }
+
+  dropVectors(modelId: string, limit: number): Promise<number> {
+    return this.#writer.dropVectors(modelId, limit);
+  }
+
+  async reseal(afterId: NoteId | undefined, limit: number): Promise<ResealedPage> {
+    const page = await this.#writer.reseal(afterId, limit);
+    // What was plain, or sealed with a key that is given up, is not to be found in the log either.
+    if (page.lastId === undefined) await this.#db.emptyLog();
+    return page;
   }
 
   lastRevision(): Promise<number> {
@@ -134,8 +158,9 @@ export class SqliteNoteStore implements NoteStore {
   }
 
   async load(ids: readonly NoteId[]): Promise<readonly StoredNote[]> {
-    const sql = `SELECT ${NOTE_COLUMNS}, ${VECTOR_COLUMNS} FROM notes n LEFT JOIN note_vectors v ON v.note = n.seq WHERE ${IN_IDS}`;
-    const rows = await this.#db.read(() => this.#db.all(sql, { ids: JSON.stringify(ids) }));
+    const sql = `SELECT ${NOTE_COLUMNS}, ${VECTOR_COLUMNS} FROM notes n LEFT JOIN ${OF_MODEL} WHERE ${IN_IDS}`;
+    const parameters = { ids: JSON.stringify(ids), model: this.#model };
+    const rows = await this.#db.read(() => this.#db.all(sql, parameters));
     return rows.flatMap((row) => this.#stored(row));
   }
 
@@ -146,9 +171,9 @@ export class SqliteNoteStore implements NoteStore {
   }
 
   async scanActive(afterId: NoteId | undefined, limit: number): Promise<readonly StoredNote[]> {
-    const sql = `SELECT ${NOTE_COLUMNS}, ${VECTOR_COLUMNS} FROM notes n JOIN note_vectors v ON v.note = n.seq
+    const sql = `SELECT ${NOTE_COLUMNS}, ${VECTOR_COLUMNS} FROM notes n JOIN ${OF_MODEL}
       WHERE n.id > @after AND n.status = 'ACTIVE' ORDER BY n.id LIMIT @limit`;
-    return this.#scan(sql, { after: afterId ?? '', limit }, (row) => this.#stored(row));
+    return this.#scan(sql, { after: afterId ?? '', limit, model: this.#model }, (row) => this.#stored(row));
   }
 
   async scanWithoutModel(
@@ -158,8 +183,9 @@ export class SqliteNoteStore implements NoteStore {
     limit: number,
   ): Promise<readonly FeedbackNote[]> {
     const scope = namespace === undefined ? '' : 'AND +n.namespace = @namespace';
-    const sql = `SELECT ${NOTE_COLUMNS} FROM notes n WHERE n.id > @after AND n.model_id IS NOT @modelId ${scope} ORDER BY n.id LIMIT @limit`;
-    return this.#scan(sql, { after: afterId ?? '', modelId, namespace, limit }, this.#note);
+    const lacks = 'NOT EXISTS (SELECT 1 FROM note_vectors v WHERE v.note = n.seq AND v.model_id = @model)';
+    const sql = `SELECT ${NOTE_COLUMNS} FROM notes n WHERE n.id > @after AND ${lacks} ${scope} ORDER BY n.id LIMIT @limit`;
+    return this.#scan(sql, { after: afterId ?? '', model: modelId, namespace, limit }, this.#note);
   }
 
   async watch(onChange: () => void): Promise<() => Promise<void>> {
@@ -186,35 +212,6 @@ export class SqliteNoteStore implements NoteStore {
     this.#doorbell.close();
   }
 
-  #insertOne({ note, vectors, audit }: NoteInsert): InsertOutcome {
-    const model = vectors?.modelId ?? null;
-    if (this.#db.run(INSERT_NOTE, { ...noteParameters(note), ...note.outcomes, model }) === 0) return {};
-    const seq = this.#db.get('SELECT seq FROM notes WHERE id = @id', { id: note.id })?.seq;
-    writeFacets(this.#db, seq, note, true);
-    if (vectors !== undefined) writeVectors(this.#db, seq, vectors);
-    insertAuditEvent(this.#db, { ...audit, version: 1, namespace: note.namespace, noteId: note.id });
-    return { note: { ...note, version: 1, ...(model === null ? {} : { embeddingModel: model }) } };
-  }
-
-  #updateOne({ note, expectedVersion, vectors, audit }: NoteUpdate): FeedbackNote {
-    const sql = `SELECT seq, version, model_id AS model, retrieved, helpful, harmful, ignored FROM notes WHERE id = @id AND namespace = @namespace`;
-    const held = this.#db.get(sql, { id: note.id, namespace: note.namespace });
-    if (held === undefined) throw noteNotFound(note.id);
-    if (held.version !== expectedVersion)
-      throw versionConflict(note.id, expectedVersion, Number(held.version));
-    const version = expectedVersion + 1;
-    const model = vectors === undefined ? held.model : (vectors?.modelId ?? null);
-    keepVersion(this.#db, held.seq);
-    this.#db.run(UPDATE_NOTE, { ...noteParameters(note), version, model });
-    writeFacets(this.#db, held.seq, note, false);
-    if (vectors !== undefined) writeVectors(this.#db, held.seq, vectors);
-    if (vectors === null) dropVersions(this.#db, held.seq);
-    insertAuditEvent(this.#db, { ...audit, version, namespace: note.namespace, noteId: note.id });
-    appendChange(this.#db, [note.id]);
-    const outcomes = outcomesFromRow(held);
-    return { ...note, outcomes, version, ...(model === null ? {} : { embeddingModel: String(model) }) };
-  }
-
   /** Reads on past records that cannot be read, so that only the end of the notes gives an empty answer. */
   async #scan<T>(sql: string, parameters: ScanParameters, read: (row: Row) => readonly T[]) {
     let { after } = parameters;
@@ -228,14 +225,14 @@ export class SqliteNoteStore implements NoteStore {
   }
 
   readonly #note = (row: Row): readonly FeedbackNote[] => {
-    const note = noteFromRow(row);
+    const note = noteFromRow(row, this.#cipher);
     if (note !== undefined) return [note];
     this.#corrupt.add(row.id);
     return [];
   };
 
   #vectors(row: Row): NoteVectors | undefined {
-    const vectors = vectorsFromRow(row);
+    const vectors = vectorsFromRow(row, this.#cipher);
     if (vectors === undefined && row.vectorModel !== null) this.#corrupt.add(row.id);
     return vectors;
   }

@@ -145,4 +145,20 @@ export const MIGRATIONS: readonly string[] = [
   ) STRICT;
   CREATE INDEX trials_time ON trials (namespace, at, receipt_id);
   `,
+  // Sealed texts stand beside empty columns; vectors of several models stand beside each other.
+  `
+  ALTER TABLE notes ADD COLUMN key_id TEXT;
+  ALTER TABLE notes ADD COLUMN sealed BLOB;
+  CREATE TABLE model_vectors (
+    note INTEGER NOT NULL REFERENCES notes (seq),
+    model_id TEXT NOT NULL,
+    key_id TEXT,
+    lesson BLOB NOT NULL,
+    situation BLOB,
+    PRIMARY KEY (note, model_id)
+  ) STRICT;
+  INSERT INTO model_vectors (note, model_id, lesson, situation) SELECT note, model_id, lesson, situation FROM note_vectors;
+  DROP TABLE note_vectors;
+  ALTER TABLE model_vectors RENAME TO note_vectors;
+  `,
 ];

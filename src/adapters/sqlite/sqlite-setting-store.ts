@@ -19,6 +19,18 @@ export class SqliteSettingStore implements SettingStore {
     await this.#db.write(() => this.#db.run(sql, { name, json }));
   }
 
+  async list(prefix: string): Promise<ReadonlyMap<string, string>> {
+    const sql = 'SELECT name, json FROM settings WHERE substr(name, 1, @length) = @prefix ORDER BY name';
+    const rows = await this.#db.read(() => this.#db.all(sql, { prefix, length: prefix.length }));
+    return new Map(rows.map(({ name, json }) => [String(name), String(json)]));
+  }
+
+  async remove(name: string): Promise<boolean> {
+    return (
+      (await this.#db.write(() => this.#db.run('DELETE FROM settings WHERE name = @name', { name }))) > 0
+    );
+  }
+
   async putIfAbsent(name: string, json: string): Promise<string> {
     const sql = 'INSERT INTO settings (name, json) VALUES (@name, @json) ON CONFLICT (name) DO NOTHING';
     await this.#db.write(() => this.#db.run(sql, { name, json }));

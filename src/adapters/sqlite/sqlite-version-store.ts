@@ -1,4 +1,5 @@
 import type { FeedbackNote, NoteId } from '../../domain/note.js';
+import type { Cipher } from '../../ports/cipher.js';
 import type { VersionStore } from '../../ports/note-store.js';
 import { readNote } from '../records/note-record.js';
 import type { SqliteDatabase } from './sqlite-database.js';
@@ -21,9 +22,11 @@ export function dropVersions(db: SqliteDatabase, seq: unknown): void {
 
 export class SqliteVersionStore implements VersionStore {
   readonly #db: SqliteDatabase;
+  readonly #cipher: Cipher | undefined;
 
-  constructor(db: SqliteDatabase) {
+  constructor(db: SqliteDatabase, cipher: Cipher | undefined) {
     this.#db = db;
+    this.#cipher = cipher;
   }
 
   async past(namespace: string, id: NoteId, limit: number): Promise<readonly FeedbackNote[]> {
@@ -31,7 +34,7 @@ export class SqliteVersionStore implements VersionStore {
     const sql = 'SELECT body FROM note_versions WHERE note = @seq ORDER BY version DESC LIMIT @limit';
     return this.#db.read(() => {
       const row = this.#db.get(present, { id, namespace });
-      const note = row === undefined ? undefined : noteFromRow(row);
+      const note = row === undefined ? undefined : noteFromRow(row, this.#cipher);
       if (row === undefined || note === undefined) return [];
       return this.#db.all(sql, { seq: row.seq, limit }).flatMap(({ body }) => {
         const state = parseObject(body);

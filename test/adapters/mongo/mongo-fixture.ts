@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { BSON, type Collection, type Document, MongoClient } from 'mongodb';
 import { createMongoStore } from '../../../src/adapters/mongo/create-mongo-store.js';
+import type { Cipher } from '../../../src/ports/cipher.js';
 import type { Store } from '../../../src/ports/note-store.js';
 import type { StoreFixture } from '../../contract/store/fixture.js';
 
@@ -14,13 +15,17 @@ export interface MongoFixture extends StoreFixture {
 }
 
 /** One empty database on the server, dropped at the end. */
-export async function createMongoFixture(uri: string, serial = false): Promise<MongoFixture> {
+export async function createMongoFixture(
+  uri: string,
+  serial = false,
+  sealing?: Cipher,
+): Promise<MongoFixture> {
   const database = `errata_${randomUUID().replaceAll('-', '').slice(0, 16)}`;
   const client = await new MongoClient(uri, serial ? { maxPoolSize: 1 } : {}).connect();
   const db = client.db(database);
   const opened: Store[] = [];
-  const connect = async (): Promise<Store> => {
-    const store = await createMongoStore({ uri, database });
+  const connect = async (cipher = sealing): Promise<Store> => {
+    const store = await createMongoStore({ uri, database, cipher });
     opened.push(store);
     return store;
   };

@@ -3,9 +3,10 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createMongoStore } from '../../../src/adapters/mongo/create-mongo-store.js';
-import { describeNoteStore } from '../../contract/note-store.contract.js';
+import { describeEncryptedStore, describeNoteStore } from '../../contract/note-store.contract.js';
 import { expectConsistent } from '../../contract/store/check-consistency.js';
 import { compileSources } from '../../contract/store/compile-sources.js';
+import { changeableKeys, newKey } from '../../contract/store/encryption.contract.js';
 import { audit, insertOne, noteId, writable } from '../../contract/store/sample-notes.js';
 import { runWriter, seededIntegers } from '../../contract/store/writer-process.js';
 import { type Peer, peerAvailable, startMongoJavaServer } from '../../peers/start-peer.js';
@@ -25,6 +26,15 @@ afterAll(() => peer?.stop());
 describeNoteStore(
   'MongoDB store on mongo-java-server',
   { createFixture: () => createMongoFixture(peer.uri), clients: 8 },
+  unavailable,
+);
+
+describeEncryptedStore(
+  'encrypted MongoDB store on mongo-java-server',
+  {
+    createFixture: () => createMongoFixture(peer.uri, false, changeableKeys(newKey('k1')).cipher),
+    clients: 8,
+  },
   unavailable,
 );
 

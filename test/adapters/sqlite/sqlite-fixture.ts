@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import Database from 'better-sqlite3';
 import { createSqliteStore } from '../../../src/adapters/sqlite/create-sqlite-store.js';
+import type { Cipher } from '../../../src/ports/cipher.js';
 import type { Store } from '../../../src/ports/note-store.js';
 import type { StoreFixture } from '../../contract/store/fixture.js';
 
@@ -13,12 +14,14 @@ export function runSql(file: string, sql: string, ...parameters: unknown[]): voi
   db.close();
 }
 
-export async function createSqliteFixture(): Promise<StoreFixture & { readonly file: string }> {
+export async function createSqliteFixture(
+  sealing?: Cipher,
+): Promise<StoreFixture & { readonly file: string }> {
   const folder = await mkdtemp(path.join(tmpdir(), 'errata-sqlite-'));
   const file = path.join(folder, 'data', 'errata.db');
   const opened: Store[] = [];
-  const connect = async (): Promise<Store> => {
-    const store = await createSqliteStore({ path: file });
+  const connect = async (cipher = sealing): Promise<Store> => {
+    const store = await createSqliteStore({ path: file, cipher });
     opened.push(store);
     return store;
   };

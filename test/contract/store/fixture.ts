@@ -1,5 +1,6 @@
 import { afterEach, beforeEach } from 'vitest';
 import type { NoteId } from '../../../src/domain/note.js';
+import type { Cipher } from '../../../src/ports/cipher.js';
 import type { Store } from '../../../src/ports/note-store.js';
 
 export interface AuditForger {
@@ -16,7 +17,7 @@ export interface AuditForger {
 export interface StoreFixture {
   readonly store: Store;
   /** Another client of the same data, as another process would be. */
-  connect(): Promise<Store>;
+  connect(cipher?: Cipher): Promise<Store>;
   /** Makes a note's record unreadable. */
   damage(id: NoteId): Promise<void>;
   /** What a forger with access to the data does to the audit log. */
@@ -37,6 +38,8 @@ export interface StoreTraits {
   readonly clients: number;
   /** The server cannot look for several parts of one source (FerretDB 1). */
   readonly oneSourcePart?: boolean;
+  /** Texts and vectors are sealed. */
+  readonly encrypted?: boolean;
 }
 
 /** A fresh fixture for each test of the surrounding block. */
