@@ -164,6 +164,7 @@ PartitionObject::PartitionObject(const Napi::CallbackInfo& info) : Napi::ObjectW
   options.ef_search = read_integer(given.Get("efSearch"), "efSearch", 1, 65'536, 64);
   options.graph_threshold =
       read_integer(given.Get("graphThreshold"), "graphThreshold", 1, kLargestCount, 50'000);
+  options.build_threads = read_integer(given.Get("buildThreads"), "buildThreads", 0, Graph::kBuilders, 0);
   const Napi::Value codes = given.Get("codes");
   if (!codes.IsUndefined()) options.codes = codes.ToBoolean().Value();
   partition_ = std::make_shared<Partition>(options, active_kernels());
@@ -286,6 +287,10 @@ Napi::Value PartitionObject::stats(const Napi::CallbackInfo& info) {
   set("keys", stats.keys);
   set("rows", stats.rows);
   set("tombstones", stats.tombstones);
+  set("keptAside", stats.kept_aside);
+  set("compactions", stats.compactions);
+  set("audits", stats.audits);
+  set("repairs", stats.repairs);
   set("rowBytes", stats.row_bytes);
   set("codeBytes", stats.code_bytes);
   set("graphBytes", stats.graph_bytes);

@@ -106,8 +106,28 @@ struct AllowSlot {
   }
 };
 
+/// For walking along all links: no row is read.
+struct MarkingMetric {
+  Bitmap* reached;
+
+  template <typename First, typename Second>
+  float operator()(const First&, const Second& second) const {
+    reached->set(static_cast<std::size_t>(get_slot(second)));
+    return 0;
+  }
+};
+
+struct AllowNone {
+  template <typename Member>
+  bool operator()(const Member&) const {
+    return false;
+  }
+};
+
 // Searches at once in one graph; more wait.
 constexpr std::size_t kContexts = 16;
+// Of the walk: its list of visited nodes grows with the graph, and a search would clear it each time.
+constexpr std::size_t kWalkContext = kContexts;
 
 Status out_of_memory() {
   return Status::fail(Code::kOutOfMemory, "Expected memory for the graph, received none");
@@ -184,7 +204,7 @@ Status Graph::reserve(std::size_t nodes) {
   if (nodes <= hnsw.capacity()) return {};
   // Grown by a quarter: doubling costs 8 bytes for each node that never comes, and moves them all the same.
   const std::size_t members = std::max<std::size_t>({1024, nodes, hnsw.capacity() / 4 * 5});
-  return hnsw.try_reserve(us::index_limits_t(members, kContexts)) ? Status{} : out_of_memory();
+  return hnsw.try_reserve(us::index_limits_t(members, kContexts + 1)) ? Status{} : out_of_memory();
 }
 
 Status Graph::add(std::size_t builder) {
@@ -243,6 +263,20 @@ Status Graph::search(GraphSearch& search) const {
   }
   impl_->give_back(config.thread);
   return failed ? out_of_memory() : Status{};
+}
+
+Status Graph::reach(Bitmap& reached) const {
+  if (size() == 0) return {};
+  us::index_search_config_t config;
+  config.expansion = 1;
+  config.thread = kWalkContext;
+  // Nothing is allowed, so the list of results never fills, and the walk ends only where links do.
+  auto result = impl_->hnsw.search(Point{}, 1, MarkingMetric{&reached}, config, AllowNone{});
+  if (!result) {
+    result.error.release();
+    return out_of_memory();
+  }
+  return {};
 }
 
 }  // namespace errata

@@ -6,8 +6,9 @@
 #include <limits>
 #include <shared_mutex>
 
-// Writing: put, remove, compact. Checks are in partition_check.cpp, reading in partition_search.cpp, the
-// background build in partition_build.cpp.
+// Writing: put and remove. Checks are in partition_check.cpp, reading in partition_plan.cpp and
+// partition_search.cpp, what happens in the background in partition_tend.cpp, partition_build.cpp and
+// partition_audit.cpp.
 
 namespace errata {
 namespace {
@@ -19,7 +20,6 @@ constexpr Slot kNoSlot = std::numeric_limits<Slot>::max();
 using Clock = std::chrono::steady_clock;
 // Long enough to amortise the lock, short enough that a search behind it does not notice.
 constexpr std::chrono::microseconds kSlice{500};
-constexpr std::size_t kCompactMoves = 1024;  // about 0.3 ms of copying at 384 dimensions
 
 }  // namespace
 
@@ -39,7 +39,7 @@ Partition::~Partition() {
 void Partition::close() {
   closed_.store(true);
   std::lock_guard<std::mutex> writer(writers_);
-  stop_building();
+  stop_tending();
 }
 
 Status Partition::closed_status() const {
@@ -87,7 +87,7 @@ Status Partition::put_one(const PutBatch& batch, std::size_t index) {
   const std::size_t begin = batch.row_begin[index], end = batch.row_begin[index + 1];
 
   // Memory first: nothing of the key may be touched before it is sure that the key can be written whole.
-  const std::size_t missing = end - begin > free_.size() ? end - begin - free_.size() : 0;
+  const std::size_t missing = end - begin > tombstones() ? end - begin - tombstones() : 0;
   const std::size_t slots = info_.size() + missing;
   if (slots >= kNoSlot || !rows_.blocks().reserve(slots) || (codes_ && !codes_->blocks().reserve(slots))) {
     return Status::fail(Code::kOutOfMemory, "Expected memory for another row, received none");
@@ -107,12 +107,11 @@ Status Partition::put_one(const PutBatch& batch, std::size_t index) {
     const std::uint8_t kind = batch.kinds[row];
     Slot slot = entry.slots[kind];
     if (slot == kNoSlot) {
-      if (free_.empty()) {
+      if (tombstones() == 0) {
         slot = static_cast<Slot>(info_.size());
         info_.emplace_back();
       } else {
-        slot = free_.back();
-        free_.pop_back();
+        slot = lowest_free();
       }
       entry.slots[kind] = slot;
       live_.set(slot);
@@ -150,13 +149,15 @@ Status Partition::write_row(Slot slot, Key key, Order order, std::uint8_t kind, 
   std::memcpy(row, vector, bytes);
   std::memset(row + options_.dimensions, 0, (rows_.stride() - options_.dimensions) * sizeof(float));
   if (codes_) code_error_ = std::max(code_error_, codes_->encode(slot, row, kernels_));
-  if (building_.load() && slot < built_.load()) dirty_.push_back(slot);
+  if (growing_ != nullptr && slot < growing_->size()) dirty_.push_back(slot);
   if (!graph_) return {};
+  const auto aside = std::lower_bound(kept_aside_.begin(), kept_aside_.end(), slot);
+  if (aside != kept_aside_.end() && *aside == slot) kept_aside_.erase(aside);
   if (linked) ++churn_;
   Status status = linked ? graph_->update(slot) : graph_->reserve(graph_->size() + 1);
   if (!linked && status.ok()) status = graph_->add(0);
   // A graph that misses a row would answer wrongly for ever; a scan is only slower.
-  if (!status.ok()) graph_.reset();
+  if (!status.ok()) drop_graph();
   return {};
 }
 
@@ -176,7 +177,13 @@ void Partition::free_row(Slot slot) {
   primary_.clear(slot);
   --live_rows_;
   ++churn_;
-  free_.push_back(slot);
+  free_word_ = std::min<std::size_t>(free_word_, slot / 64);
+}
+
+/// Low slots are used first, so that the high ones may go. There must be one.
+Slot Partition::lowest_free() {
+  while (~live_.word(free_word_) == 0) ++free_word_;
+  return static_cast<Slot>(free_word_ * 64 + lowest_bit(~live_.word(free_word_)));
 }
 
 void Partition::tag_rows(const KeyEntry& entry, bool add) {
@@ -201,62 +208,16 @@ void Partition::tag_rows(const KeyEntry& entry, bool add) {
   filters_.change_note(entry.tags, held, n, add);
 }
 
-Status Partition::compact(std::size_t& freed) {
-  freed = 0;
-  std::lock_guard<std::mutex> writer(writers_);
-  if (free_.size() * 4 < info_.size() || free_.empty()) return closed_status();
-  stop_building();
-  for (bool more = true; more;) {
-    Status status = closed_status();
-    if (!status.ok()) return status;
-    std::lock_guard<RwLock> guard(lock_);
-    graph_.reset();  // its nodes are slots, and slots are about to move
-    freed += compact_slice(kCompactMoves);
-    more = !free_.empty();
-  }
-  maintain();
-  return {};
-}
-
-std::size_t Partition::compact_slice(std::size_t moves) {
-  std::size_t low = 0, high = info_.size();
-  for (;;) {
-    while (high > 0 && !live_.test(high - 1)) --high;
-    while (low < high && live_.test(low)) ++low;
-    if (low >= high || moves == 0) break;
-    --moves;
-    const Slot from = static_cast<Slot>(high - 1), to = static_cast<Slot>(low);
-    KeyEntry& entry = keys_.find(info_[from].key)->second;
-    tag_rows(entry, false);
-    entry.slots[info_[from].kind] = to;
-    info_[to] = info_[from];
-    std::memcpy(rows_.row(to), rows_.row(from), rows_.stride() * sizeof(float));
-    if (codes_) (void)codes_->encode(to, rows_.row(to), kernels_);
-    live_.set(to);
-    live_.clear(from);
-    if (primary_.test(from)) primary_.set(to);
-    primary_.clear(from);
-    tag_rows(entry, true);
-  }
-  const std::size_t before = info_.size();
-  info_.resize(high);
-  rows_.blocks().truncate(high);
-  if (codes_) codes_->blocks().truncate(high);
-  live_.resize_words((high + 63) / 64);
-  primary_.resize_words((high + 63) / 64);
-  free_.clear();
-  for (std::size_t slot = low; slot < high; ++slot) {
-    if (!live_.test(slot)) free_.push_back(static_cast<Slot>(slot));
-  }
-  return before - high;
-}
-
 PartitionStats Partition::stats() const {
   std::shared_lock<RwLock> guard(lock_);
   PartitionStats stats;
   stats.keys = keys_.size();
   stats.rows = live_rows_;
-  stats.tombstones = free_.size();
+  stats.tombstones = tombstones();
+  stats.kept_aside = kept_aside_.size();
+  stats.compactions = compactions_;
+  stats.audits = audits_;
+  stats.repairs = repairs_;
   stats.row_bytes = rows_.blocks().memory_bytes();
   stats.code_bytes = codes_ ? codes_->blocks().memory_bytes() : 0;
   stats.graph_bytes = graph_ ? graph_->memory_bytes() : 0;
@@ -270,7 +231,7 @@ PartitionStats Partition::stats() const {
   stats.bookkeeping_bytes = info_.size() * sizeof(SlotInfo) + keys_.bucket_count() * sizeof(void*) +
                             keys_.size() * (sizeof(Key) + sizeof(KeyEntry) + 2 * sizeof(void*));
   stats.has_graph = graph_ != nullptr;
-  stats.building = building_.load();
+  stats.building = tending_.load();
   return stats;
 }
 

@@ -45,6 +45,9 @@ struct PartitionOptions {
   bool codes = true;
   /// Rows from which a graph is built in the background; below half of it the graph is dropped again.
   std::size_t graph_threshold = 50'000;
+  /// Threads that build it, at most Graph::kBuilders; 0: half of the cores. With one, the same rows give the
+  /// same graph.
+  std::size_t build_threads = 0;
   /// What the planner goes by; null: measured on this machine (calibrated_costs).
   const CostModel* costs = nullptr;
 };
@@ -109,10 +112,23 @@ struct Answer {
   PlanReport report;
 };
 
+/// What a check of the graph found. Rows that it cannot find are linked anew; what is lost even then is
+/// compared beside the graph in every search, so that no answer misses it.
+struct AuditReport {
+  std::size_t checked = 0;     // rows that were searched for
+  std::size_t lost = 0;        // of them not found
+  std::size_t repaired = 0;    // times that linking a row anew made it found
+  std::size_t kept_aside = 0;  // rows that stay lost
+};
+
 struct PartitionStats {
   std::size_t keys = 0;
   std::size_t rows = 0;
   std::size_t tombstones = 0;
+  std::size_t kept_aside = 0;  // rows that the graph cannot find
+  std::size_t compactions = 0;
+  std::size_t audits = 0;
+  std::size_t repairs = 0;  // rows linked anew by audits
   std::size_t row_bytes = 0;
   std::size_t code_bytes = 0;
   std::size_t graph_bytes = 0;
@@ -122,7 +138,7 @@ struct PartitionStats {
   std::size_t filter_hits = 0;  // searches whose filter was cached, and
   std::size_t filter_misses = 0;
   bool has_graph = false;
-  bool building = false;
+  bool building = false;  // or compacting, or checking the graph
 };
 
 /// Whether a vector is finite and of unit length (norm within 1e-3 of 1); else INVALID_VECTOR naming `name`.
@@ -156,14 +172,17 @@ class Partition {
                       std::vector<Answer>& answers) const;
   /// Exact score of each key's best row; NaN where the key is not held.
   Status scores_of(const float* query, const Key* keys, std::size_t n, double* scores) const;
-  /// Moves rows into freed slots where at least a quarter of the slots is free, and gives memory back. A
-  /// graph is dropped before (searches scan meanwhile) and built anew in the background. `freed` counts
-  /// slots.
+  /// Closes up freed slots where at least a quarter is free, and gives memory back: before it returns where
+  /// there is no graph, else once a graph of the rows that are left was built in the background; until then
+  /// the old one answers. Happens by itself from 1,024 free slots on. `freed` counts the slots.
   Status compact(std::size_t& freed);
+  /// Searches the graph for every live row by its own vector, and repairs. Searches and writers go on
+  /// meanwhile.
+  Status audit(AuditReport& report);
   PartitionStats stats() const;
-  /// Waits until no graph is being built.
+  /// Waits until the background has nothing to do.
   void settle();
-  /// Refuses further work and stops the build. Searches in flight end as usual.
+  /// Refuses further work and stops the background. Searches in flight end as usual.
   void close();
 
  private:
@@ -215,14 +234,30 @@ class Partition {
   Status write_row(Slot slot, Key key, Order order, std::uint8_t kind, const float* vector);
   void free_row(Slot slot);
   void tag_rows(const KeyEntry& entry, bool add);
-  std::size_t compact_slice(std::size_t moves);
+  std::size_t tombstones() const { return info_.size() - live_rows_; }
+  Slot lowest_free();
+  bool compact_slice();
+  void truncate(std::size_t end);
+  std::size_t live_end() const;
+  void drop_graph();
+  bool finds(const Graph& graph, Slot slot) const;
+
+  enum class Task { kNone, kCompact, kBuild, kAudit };
+  Task due() const;
 
   // Writer side; these need `writers_`, not the lock.
   void maintain();
+  void stop_tending();
+  // The background thread, which takes the lock itself.
+  void tend();
+  void compact_rows();
   void build();
-  bool build_step(Graph& graph, bool& ready);
-  void end_build();
-  void stop_building();
+  bool link_rows(Graph& graph);
+  bool link_dirty(Graph& graph);
+  bool prove(Graph& graph, bool& doubtful);
+  Status audit_rows(AuditReport& report, const std::atomic<bool>& stop);
+  Status audit_pass(std::size_t pass, std::size_t& lost, AuditReport& report, const std::atomic<bool>& stop);
+  void settle_row(Slot slot, bool may_link, AuditReport& report);
 
   const PartitionOptions options_;
   const simd::Kernels& kernels_;
@@ -238,21 +273,27 @@ class Partition {
   Bitmap live_;
   Bitmap primary_;  // one row of each key, for counting keys among allowed rows
   std::size_t live_rows_ = 0;
-  std::vector<Slot> free_;
+  std::size_t free_word_ = 0;  // no slot is free in the words of `live_` before it
   std::unordered_map<Key, KeyEntry> keys_;
   TagSets tags_;
   mutable FilterCache filters_;
 
   CostModel costs_;
   std::unique_ptr<Graph> graph_;
-  double nodes_per_beam_;    // comparisons of an unfiltered graph search, over its beam
-  std::size_t churn_ = 0;    // rows removed or replaced since the graph was built
-  std::vector<Slot> dirty_;  // slots below `built_` rewritten while a build runs
+  double nodes_per_beam_;          // comparisons of an unfiltered graph search, over its beam
+  std::size_t churn_ = 0;          // rows removed or replaced since the graph was built,
+  std::size_t audited_churn_ = 0;  // and those of them before the last full audit
+  bool audit_due_ = false;
+  bool compaction_wanted_ = false;
+  std::vector<Slot> kept_aside_;  // sorted; live rows that the graph does not find
+  Graph* growing_ = nullptr;      // the graph that is being built
+  std::vector<Slot> dirty_;       // its slots that were rewritten meanwhile
+  std::size_t compactions_ = 0, audits_ = 0, repairs_ = 0;
 
-  std::thread builder_;
-  std::atomic<bool> building_{false};
-  std::atomic<bool> stop_builder_{false};
-  std::atomic<std::size_t> built_{0};  // slots that the running build has linked
+  std::thread tender_;
+  std::mutex audits_mutex_;  // one audit at a time
+  std::atomic<bool> tending_{false};
+  std::atomic<bool> stop_tender_{false};
   std::mutex settled_mutex_;
   std::condition_variable settled_;
 };

@@ -1,11 +1,12 @@
 #include <algorithm>
 #include <shared_mutex>
+#include <thread>
 
 #include "index/partition.hpp"
 
 // The background build of a partition's graph. It reads rows under the shared lock, one insertion at a time,
-// so that searches go on and writers wait for at most one insertion; then it swaps the graph in under the
-// exclusive lock.
+// so that searches go on and writers wait for at most one insertion a thread; then it swaps the graph in
+// under the exclusive lock.
 
 namespace errata {
 namespace {
@@ -13,97 +14,120 @@ namespace {
 // What the builder may still link while everyone waits, at the moment of the swap: about 5 ms at 384
 // dimensions.
 constexpr std::size_t kFinalLinks = 16;
-constexpr std::size_t kLeastChurn = 1000;
+// Of a new graph every such row is searched for; one that is not found has all of them searched for.
+constexpr std::size_t kProofStep = 64;
+// Below that many rows to link, starting threads is not worth it.
+constexpr std::size_t kParallelLinks = 2048;
+
+std::size_t threads_for(std::size_t wanted) {
+  if (wanted == 0) wanted = std::thread::hardware_concurrency() / 2;
+  return std::clamp<std::size_t>(wanted, 1, Graph::kBuilders);
+}
 
 }  // namespace
 
-void Partition::maintain() {
-  if (closed_.load() || building_.load()) return;
-  bool wants_graph = false;
-  {
-    std::lock_guard<RwLock> guard(lock_);
-    if (graph_ && live_rows_ < options_.graph_threshold / 2) graph_.reset();
-    // Links of removed and replaced rows wear the graph out; at half of its size a new one is cheaper than
-    // the loss.
-    const bool worn = graph_ && churn_ > std::max(kLeastChurn, graph_->size() / 2);
-    wants_graph = live_rows_ > 0 && live_rows_ >= options_.graph_threshold && (!graph_ || worn);
-    if (wants_graph) {
-      churn_ = 0;
-      built_.store(0);
-      dirty_.clear();
-      building_.store(true);
-    }
-  }
-  if (!wants_graph) return;
-  if (builder_.joinable()) builder_.join();
-  stop_builder_.store(false);
-  builder_ = std::thread([this] { build(); });
-}
-
 void Partition::build() {
   auto graph = std::make_unique<Graph>(rows_, codes_.get(), kernels_, options_.graph);
-  bool ready = false;
+  {
+    std::lock_guard<RwLock> guard(lock_);
+    churn_ = audited_churn_ = 0;
+    dirty_.clear();
+    growing_ = graph.get();
+  }
   CostModel costs = costs_;  // this thread alone replaces them
   double nodes_per_beam = nodes_per_beam_;
-  while (!stop_builder_.load()) {
+  bool ready = false, proven = false, doubtful = false;
+  while (!stop_tender_.load()) {
     if (!ready) {
+      if (!link_rows(*graph) || (!proven && !prove(*graph, doubtful))) break;
+      proven = true;
       std::shared_lock<RwLock> guard(lock_);
-      if (!build_step(*graph, ready)) break;
+      ready = dirty_.size() + (live_end() - std::min(live_end(), graph->size())) <= kFinalLinks;
       if (ready) measure_costs(*graph, costs, nodes_per_beam);
       continue;
     }
     std::lock_guard<RwLock> guard(lock_);
     // Writers may have come in between: then a few more steps beside the searches.
-    ready = dirty_.size() + (info_.size() - graph->size()) <= kFinalLinks;
+    const std::size_t end = live_end();
+    ready = dirty_.size() + (end - std::min(end, graph->size())) <= kFinalLinks;
     if (!ready) continue;
-    bool linked = true;
-    while (linked && (graph->size() < info_.size() || !dirty_.empty())) linked = build_step(*graph, ready);
-    if (linked) {
-      graph_ = std::move(graph);
-      costs_ = costs;
-      nodes_per_beam_ = nodes_per_beam;
-    }
-    end_build();
+    bool linked = graph->reserve(std::max(end, graph->size())).ok();
+    while (linked && graph->size() < end) linked = graph->add(0).ok();
+    while (linked && !dirty_.empty()) linked = link_dirty(*graph);
+    if (!linked) break;
+    // The slots that the new graph does not know are all free: they go with the old graph.
+    graph_.reset();
+    truncate(graph->size());
+    graph_ = std::move(graph);
+    kept_aside_.clear();
+    growing_ = nullptr;
+    costs_ = costs;
+    nodes_per_beam_ = nodes_per_beam;
+    audit_due_ = doubtful;
     return;
   }
-  // Stopped, or out of memory: searches go on as before.
+  // Stopped, or out of memory: searches go on as before, and no further try is made until the next write.
   std::lock_guard<RwLock> guard(lock_);
-  end_build();
-}
-
-bool Partition::build_step(Graph& graph, bool& ready) {
-  Status status;
-  if (graph.size() < info_.size()) {
-    status = graph.reserve(graph.size() + 1);
-    if (status.ok()) status = graph.add(0);
-    built_.store(graph.size());
-  } else if (!dirty_.empty()) {
-    // Only writers, which the lock keeps out, and this thread touch the list.
-    const Slot slot = dirty_.back();
-    dirty_.pop_back();
-    status = graph.update(slot);
-  }
-  ready = dirty_.size() + (info_.size() - graph.size()) <= kFinalLinks;
-  return status.ok();
-}
-
-void Partition::end_build() {
+  stop_tender_.store(true);
+  growing_ = nullptr;
   dirty_.clear();
+}
+
+/// Links what is there, then what changed meanwhile. False where it was stopped or memory ran out.
+bool Partition::link_rows(Graph& graph) {
+  std::size_t end = 0;
   {
-    std::lock_guard<std::mutex> guard(settled_mutex_);
-    building_.store(false);
+    // No insertion is under way now: the only moment at which the graph may grow.
+    std::shared_lock<RwLock> guard(lock_);
+    end = live_end();
+    if (graph.size() < end && !graph.reserve(end).ok()) return false;
   }
-  settled_.notify_all();
+  const std::size_t missing = end - std::min(end, graph.size());
+  const std::size_t threads = missing < kParallelLinks ? 1 : threads_for(options_.build_threads);
+  std::atomic<std::size_t> claimed{graph.size()};
+  std::atomic<bool> failed{false};
+  const auto link = [&](std::size_t builder) {
+    while (!stop_tender_.load() && !failed.load() && claimed.fetch_add(1) < end) {
+      std::shared_lock<RwLock> guard(lock_);
+      if (!graph.add(builder).ok()) failed.store(true);
+    }
+  };
+  std::vector<std::thread> others;
+  for (std::size_t builder = 1; builder < threads; ++builder) others.emplace_back(link, builder);
+  link(0);
+  for (std::thread& other : others) other.join();
+  while (!failed.load() && !stop_tender_.load()) {
+    std::shared_lock<RwLock> guard(lock_);
+    if (dirty_.empty()) break;
+    if (!link_dirty(graph)) failed.store(true);
+  }
+  return !failed.load() && !stop_tender_.load();
 }
 
-void Partition::stop_building() {
-  stop_builder_.store(true);
-  if (builder_.joinable()) builder_.join();
+/// Only writers, which the lock keeps out, and the background thread touch the list.
+bool Partition::link_dirty(Graph& graph) {
+  const Slot slot = dirty_.back();
+  dirty_.pop_back();
+  return graph.update(slot).ok();
 }
 
-void Partition::settle() {
-  std::unique_lock<std::mutex> guard(settled_mutex_);
-  settled_.wait(guard, [this] { return !building_.load(); });
+/// What no link leads to is linked anew, and a sample of the rows is searched for: `doubtful` where one is
+/// not found. False where it was stopped or memory ran out.
+bool Partition::prove(Graph& graph, bool& doubtful) {
+  // The graph is this thread's own, so following its links needs no lock.
+  Bitmap reached;
+  if (!graph.reach(reached).ok()) return false;
+  for (std::size_t slot = 0; slot < graph.size(); ++slot) {
+    if (reached.test(slot)) continue;
+    std::shared_lock<RwLock> guard(lock_);
+    if (stop_tender_.load() || !graph.update(static_cast<Slot>(slot)).ok()) return false;
+  }
+  for (std::size_t slot = 0; slot < graph.size() && !doubtful; slot += kProofStep) {
+    std::shared_lock<RwLock> guard(lock_);
+    if (stop_tender_.load()) return false;
+    doubtful = live_.test(slot) && !finds(graph, static_cast<Slot>(slot));
+  }
+  return true;
 }
 
 }  // namespace errata

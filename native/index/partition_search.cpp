@@ -108,13 +108,16 @@ Status Partition::run_graph(const Query& query, const Allowed& allowed, const Sc
   search.vector = query.vector;
   search.coded = &scanned.coded;
   search.wanted = std::min(allowed.rows, wanted + kRescoreRows);
-  search.allowed = allowed.filtered || !free_.empty() ? allowed.bitmap : nullptr;
+  search.allowed = allowed.filtered || tombstones() != 0 ? allowed.bitmap : nullptr;
   search.stop = query.stop;
   Status status = graph_->search(search);
   if (!status.ok()) return status;
   if (query.stop != nullptr && !(status = query.stop->status()).ok()) return status;
   answer.compared += search.distances;
   if (!search.gave_up) {
+    for (const Slot slot : kept_aside_) {
+      if (search.allowed == nullptr || search.allowed->test(slot)) search.found.push_back({0, slot});
+    }
     rank(query.vector, search.found, std::numeric_limits<double>::infinity(), wanted, k, answer);
   }
   return {};

@@ -20,6 +20,8 @@ ERRATA_TEST(searches_beside_writes_rebuilds_and_compaction_always_find_what_stay
   PartitionOptions options;
   options.dimensions = kDimensions;
   options.graph_threshold = 1000;
+  options.costs = &kGraphIsCheap;
+  options.build_threads = 2;
   Partition partition(options, kernels());
   CHECK(partition.put(plain_batch(0, kStaying, rows.data(), kDimensions)).ok());
 

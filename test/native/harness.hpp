@@ -18,6 +18,20 @@ struct Test {
   void (*run)();
 };
 
+/// Under ThreadSanitizer and AddressSanitizer tests take ten to twenty times as long: big ones take fewer
+/// rows.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool kSlow = true;
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+constexpr bool kSlow = true;
+#else
+constexpr bool kSlow = false;
+#endif
+#else
+constexpr bool kSlow = false;
+#endif
+
 std::vector<Test>& tests();
 void fail(const char* file, int line, const std::string& what);
 /// Ends the test as skipped; the reason is printed.

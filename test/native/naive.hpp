@@ -10,6 +10,9 @@
 
 namespace errata::test {
 
+/// For tests of the graph on few rows, where the planner would rightly scan.
+inline const CostModel kGraphIsCheap{0, 1, 1, 0.001, 0};
+
 /// What a partition holds, as a map and a loop.
 struct NaivePartition {
   struct Entry {

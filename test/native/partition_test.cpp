@@ -14,6 +14,7 @@ PartitionOptions options(std::size_t graph_threshold = 1'000'000) {
   PartitionOptions made;
   made.dimensions = kDimensions;
   made.graph_threshold = graph_threshold;
+  made.costs = &kGraphIsCheap;
   return made;
 }
 
@@ -165,8 +166,10 @@ ERRATA_TEST(a_graph_comes_with_growth_and_goes_with_shrinking_and_compaction) {
   for (Key key = 0; key < 2000; ++key) gone.push_back(key);
   std::size_t count = 0;
   CHECK(partition.remove(gone.data(), gone.size(), count).ok() && count == 2000);
-  CHECK(partition.compact(count).ok() && count == 2000);
+  // Half of the slots are free: they are closed up in the background, and the graph answers all the while.
+  CHECK(partition.stats().has_graph);
   partition.settle();
+  CHECK(partition.stats().compactions > 0);
   CHECK(partition.stats().has_graph);
   CHECK(partition.stats().tombstones == 0);
   CHECK(partition.remove(gone.data(), 1, count).ok() && count == 0);

@@ -54,6 +54,12 @@ export interface NativePartitionStats {
   readonly keys: number;
   readonly rows: number;
   readonly tombstones: number;
+  /** Rows that the graph cannot find; every search compares them besides. */
+  readonly keptAside: number;
+  readonly compactions: number;
+  readonly audits: number;
+  /** Rows that audits linked anew. */
+  readonly repairs: number;
   readonly rowBytes: number;
   readonly codeBytes: number;
   readonly graphBytes: number;
@@ -75,6 +81,8 @@ export interface NativePartitionOptions {
   readonly graphThreshold: number;
   /** Whether rows are also held as codes of one byte an element: first passes read a quarter. Default true. */
   readonly codes?: boolean | undefined;
+  /** Threads that build a graph, at most 8; 0, the default: half of the cores. With one, builds repeat exactly. */
+  readonly buildThreads?: number | undefined;
 }
 
 /**
@@ -103,9 +111,9 @@ export interface NativePartition {
   searchBatch(vectors: Float32Array, k: number, filter: Uint32Array | undefined): Promise<NativeAnswer[]>;
   /** Score of each key's best row; NaN where it is not held. */
   scoresOf(vector: Float32Array, keys: Float64Array): Promise<Float64Array>;
-  /** Number of slots that were freed. */
+  /** Number of slots that are freed: at once, or where there is a graph, once the next one was built. */
   compact(): Promise<number>;
-  /** Resolves when no graph is being built. */
+  /** Resolves when the background has nothing to do. */
   settle(): Promise<void>;
   stats(): NativePartitionStats;
   close(): void;

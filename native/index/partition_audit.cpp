@@ -1,0 +1,112 @@
+#include <algorithm>
+#include <shared_mutex>
+
+#include "index/partition.hpp"
+
+// Checks that the graph finds every live row, and links anew what it does not find.
+
+namespace errata {
+namespace {
+
+// Rows between two looks at the lock: half a millisecond of searches.
+constexpr std::size_t kRowsASlice = 8;
+// Results of a row's search for itself; only rows equal to it may come before it.
+constexpr std::size_t kWanted = 10;
+constexpr std::size_t kPasses = 3;
+
+}  // namespace
+
+/// Whether a search for a row's own vector finds the row, or so many equal ones that it has no place.
+bool Partition::finds(const Graph& graph, Slot slot) const {
+  CodeQuery coded;
+  if (codes_) codes_->load_query(slot, coded);
+  GraphSearch search;
+  search.vector = rows_.row(slot);
+  search.coded = &coded;
+  search.wanted = kWanted;
+  search.ef = options_.ef_search;
+  if (!graph.search(search).ok()) return false;
+  for (const NearRow& row : search.found) {
+    if (row.slot == slot) return true;
+  }
+  if (search.found.size() < kWanted) return false;
+  float own = kernels_.dot_f32(rows_.row(slot), rows_.row(slot), options_.dimensions);
+  if (codes_) {
+    const std::int32_t dot =
+        kernels_.dot_codes(codes_->row(slot), codes_->meta(slot).sum, codes_->row(slot), codes_->stride());
+    own = static_cast<float>(dot) * (codes_->meta(slot).scale * codes_->meta(slot).scale);
+  }
+  return search.found.back().score >= own;
+}
+
+/// Links a row anew if it `may` and the graph does not find it; what stays lost is kept aside. Needs the
+/// exclusive lock.
+void Partition::settle_row(Slot slot, bool may_link, AuditReport& report) {
+  const auto aside = std::lower_bound(kept_aside_.begin(), kept_aside_.end(), slot);
+  const bool is_aside = aside != kept_aside_.end() && *aside == slot;
+  bool found = finds(*graph_, slot);
+  if (!found && may_link) {
+    ++repairs_;
+    found = graph_->update(slot).ok() && finds(*graph_, slot);
+    report.repaired += found;
+  }
+  if (found && is_aside) kept_aside_.erase(aside);
+  if (!found && !is_aside) kept_aside_.insert(aside, slot);
+}
+
+Status Partition::audit(AuditReport& report) {
+  return audit_rows(report, closed_);
+}
+
+Status Partition::audit_rows(AuditReport& report, const std::atomic<bool>& stop) {
+  std::lock_guard<std::mutex> one(audits_mutex_);
+  report = {};
+  // Linking one row anew may push another's last link out, so what was repaired is checked again; the last
+  // pass changes no link, and after it every row is found or kept aside.
+  for (std::size_t pass = 0; pass < kPasses; ++pass) {
+    std::size_t lost = 0;
+    Status status = audit_pass(pass, lost, report, stop);
+    if (!status.ok()) return status;
+    if (pass == 0) report.lost = lost;
+    if (lost == 0) break;
+  }
+  std::lock_guard<RwLock> guard(lock_);
+  audit_due_ = false;
+  audited_churn_ = churn_;
+  ++audits_;
+  report.kept_aside = kept_aside_.size();
+  return {};
+}
+
+Status Partition::audit_pass(std::size_t pass, std::size_t& lost, AuditReport& report,
+                             const std::atomic<bool>& stop) {
+  std::vector<Slot> unsettled;
+  for (std::size_t slot = 0;;) {
+    {
+      std::shared_lock<RwLock> guard(lock_);
+      if (stop.load()) {
+        return Status::fail(Code::kClosed, "Expected an open index, received a call after close()");
+      }
+      const std::size_t end = graph_ ? graph_->size() : 0;
+      if (slot >= end) return {};
+      for (std::size_t i = 0; i < kRowsASlice && slot < end; ++slot) {
+        const Slot row = static_cast<Slot>(slot);
+        if (!live_.test(row)) continue;
+        ++i;
+        const bool found = finds(*graph_, row);
+        if (!found) ++lost;
+        if (!found || std::binary_search(kept_aside_.begin(), kept_aside_.end(), row))
+          unsettled.push_back(row);
+        if (pass == 0) ++report.checked;
+      }
+    }
+    for (; !unsettled.empty(); unsettled.pop_back()) {
+      std::lock_guard<RwLock> guard(lock_);
+      const Slot row = unsettled.back();
+      // A writer may have come in between.
+      if (graph_ && row < graph_->size() && live_.test(row)) settle_row(row, pass + 1 < kPasses, report);
+    }
+  }
+}
+
+}  // namespace errata

@@ -1,0 +1,161 @@
+#include <atomic>
+#include <thread>
+
+#include "harness.hpp"
+#include "naive.hpp"
+
+using namespace errata;
+using namespace errata::test;
+
+namespace {
+
+constexpr std::size_t kDimensions = 48;
+
+PartitionOptions graph_options(std::size_t threshold) {
+  PartitionOptions options;
+  options.dimensions = kDimensions;
+  options.graph_threshold = threshold;
+  options.costs = &kGraphIsCheap;
+  return options;
+}
+
+void remove_keys(Partition& partition, const std::vector<Key>& keys) {
+  std::size_t removed = 0;
+  CHECK(partition.remove(keys.data(), keys.size(), removed).ok());
+  CHECK(removed == keys.size());
+}
+
+std::size_t lost_keys(const Partition& partition, const std::vector<float>& rows, const std::set<Key>& keys) {
+  std::size_t lost = 0;
+  for (const Key key : keys) {
+    Answer answer;
+    CHECK(partition.search({&rows[key * kDimensions], 1, 0, {}}, answer).ok());
+    CHECK_MESSAGE(answer.plan == "graph", answer.plan);
+    lost += answer.hits.size() != 1 || answer.hits[0].key != key;
+  }
+  return lost;
+}
+
+}  // namespace
+
+ERRATA_TEST(after_heavy_removal_and_reuse_an_audit_leaves_every_live_key_findable) {
+  std::mt19937_64 random(seed());
+  const std::size_t n = kSlow ? 1500 : 6000;
+  const std::vector<float> rows = random_units(4 * n, kDimensions, 300, random);
+  PartitionOptions options = graph_options(500);
+  options.graph = {3, 8};  // so thin that rows do get lost
+  options.ef_search = 12;
+  Partition partition(options, kernels());
+  CHECK(partition.put(plain_batch(0, n, rows.data(), kDimensions)).ok());
+  partition.settle();
+  std::set<Key> live;
+  for (Key key = 0; key < n; ++key) live.insert(key);
+  // Slots are reused by rows from elsewhere, again and again, below the ratio of a rebuild.
+  for (Key round = 1; round < 4; ++round) {
+    std::vector<Key> gone;
+    for (const Key key : live) {
+      if (random() % 8 == 0) gone.push_back(key);
+    }
+    remove_keys(partition, gone);
+    for (const Key key : gone) live.erase(key);
+    for (std::size_t i = 0; i < gone.size(); ++i) {
+      const Key key = round * n + i;
+      CHECK(partition.put(plain_batch(key, 1, &rows[key * kDimensions], kDimensions)).ok());
+      live.insert(key);
+    }
+  }
+  partition.settle();
+  const std::size_t before = lost_keys(partition, rows, live);
+  AuditReport report;
+  CHECK(partition.audit(report).ok());
+  const std::size_t after = lost_keys(partition, rows, live);
+  std::printf("  %zu of %zu lost before, %zu after; audit: %zu checked, %zu lost, %zu repaired, %zu aside\n",
+              before, live.size(), after, report.checked, report.lost, report.repaired, report.kept_aside);
+  CHECK(after == 0 && report.checked == live.size());
+  // Those before were kept aside by the audits that churn had started.
+  CHECK(report.lost > 0 && before <= report.lost);
+  CHECK(report.repaired > 0 && report.kept_aside == partition.stats().kept_aside);
+}
+
+ERRATA_TEST(compaction_begins_by_itself_and_the_graph_answers_until_the_next_one_is_there) {
+  std::mt19937_64 random(seed());
+  const std::size_t n = kSlow ? 5000 : 9000;
+  const std::vector<float> rows = random_units(n, kDimensions, 300, random);
+  Partition partition(graph_options(500), kernels());
+  CHECK(partition.put(plain_batch(0, n, rows.data(), kDimensions)).ok());
+  partition.settle();
+  const std::size_t bytes = partition.stats().row_bytes;
+  std::atomic<bool> stop{false};
+  std::atomic<std::size_t> scans{0}, graphs{0}, wrong{0};
+  std::thread searcher([&] {
+    for (Key key = 0; !stop.load(); key = (key + 2) % n) {
+      Answer answer;
+      if (!partition.search({&rows[key * kDimensions], 1, 256, {}}, answer).ok()) wrong.fetch_add(1);
+      if (answer.hits.size() != 1 || answer.hits[0].key != key) wrong.fetch_add(1);
+      (answer.plan == "graph" ? graphs : scans).fetch_add(1);
+    }
+  });
+  std::vector<Key> gone;
+  for (Key key = 1; key < n; key += 2) gone.push_back(key);
+  remove_keys(partition, gone);
+  partition.settle();
+  stop.store(true);
+  searcher.join();
+  const PartitionStats stats = partition.stats();
+  std::printf("  %zu searches by graph, %zu otherwise; rows %zu to %zu kB\n", graphs.load(), scans.load(),
+              bytes / 1024, stats.row_bytes / 1024);
+  CHECK(stats.compactions > 0 && stats.tombstones == 0 && stats.rows == n - gone.size());
+  CHECK(stats.row_bytes < bytes && stats.has_graph);
+  CHECK(wrong.load() == 0 && scans.load() == 0 && graphs.load() > 0);
+}
+
+ERRATA_TEST(a_graph_built_by_several_threads_beside_writers_finds_every_row) {
+  std::mt19937_64 random(seed());
+  const std::size_t n = kSlow ? 4000 : 12'000;
+  const std::vector<float> rows = random_units(n + 1000, kDimensions, 300, random);
+  PartitionOptions options = graph_options(n);
+  options.build_threads = 4;
+  Partition partition(options, kernels());
+  CHECK(partition.put(plain_batch(0, n, rows.data(), kDimensions)).ok());
+  // Meanwhile: new rows, replaced rows, removed rows.
+  std::set<Key> live;
+  for (Key key = 0; key < n + 1000; ++key) live.insert(key);
+  for (std::size_t i = 0; i < 1000; ++i) {
+    CHECK(partition.put(plain_batch(n + i, 1, &rows[(n + i) * kDimensions], kDimensions)).ok());
+    if (i % 4 == 0) {
+      const Key key = i * 3;
+      remove_keys(partition, {key});
+      live.erase(key);
+    }
+  }
+  partition.settle();
+  CHECK(partition.stats().has_graph);
+  AuditReport report;
+  CHECK(partition.audit(report).ok());
+  CHECK(report.checked == live.size());
+  CHECK(lost_keys(partition, rows, live) == 0);
+  std::printf("  %zu of %zu rows had to be linked anew\n", report.lost, live.size());
+}
+
+ERRATA_TEST(an_audit_counts_equal_rows_as_found_and_of_an_empty_partition_checks_nothing) {
+  std::mt19937_64 random(seed());
+  const std::vector<float> few = random_units(8, kDimensions, 0, random);
+  std::vector<float> rows;
+  for (std::size_t i = 0; i < 2000; ++i) {
+    const auto row = few.begin() + static_cast<std::ptrdiff_t>(i % 8 * kDimensions);
+    rows.insert(rows.end(), row, row + kDimensions);
+  }
+  Partition partition(graph_options(100), kernels());
+  AuditReport report;
+  CHECK(partition.audit(report).ok() && report.checked == 0);
+  CHECK(partition.put(plain_batch(0, 2000, rows.data(), kDimensions)).ok());
+  partition.settle();
+  CHECK(partition.audit(report).ok());
+  CHECK(report.checked == 2000);
+  // However many rows are equal, ties fall by order, and every one is there.
+  Answer answer;
+  CHECK(partition.search({rows.data(), 2000, 0, {}}, answer).ok());
+  CHECK(answer.hits.size() == 2000);
+  partition.close();
+  CHECK(partition.audit(report).code == Code::kClosed);
+}
