@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createNativeVectorIndex } from '../adapters/native/native-vector-index.js';
 import { createOnnxEmbedder } from '../adapters/onnx/create-onnx-embedder.js';
+import { createOnnxReranker } from '../adapters/onnx/create-onnx-reranker.js';
 import { createFtsLexicalIndex } from '../adapters/sqlite/fts-lexical-index.js';
 import type { Config } from '../config/config.js';
 import { ErrataError } from '../domain/errors.js';
@@ -57,12 +58,6 @@ export interface Engines {
 
 /** Loads the model and makes empty indexes. Errors: `UNKNOWN_MODEL`, `MODEL_NOT_INSTALLED`, `DIGEST_MISMATCH`, `TOOL_MISSING`. */
 export async function openEngines(config: Config, logger: Logger = silentLogger): Promise<Engines> {
-  if (config.reranker !== undefined && config.reranker !== LATE_INTERACTION) {
-    throw new ErrataError(
-      'UNKNOWN_MODEL',
-      `Expected ${LATE_INTERACTION} or none for ERRATA_RERANKER (--reranker), received another name`,
-    );
-  }
   const { entry, directory } = await findModel(config.embedder, { cacheDir: config.modelsDir });
   if (entry.task !== 'embedding')
     throw new ErrataError(
@@ -76,7 +71,9 @@ export async function openEngines(config: Config, logger: Logger = silentLogger)
     onWarning: (error) => logger.warn({ error }, 'embedding model: degraded'),
   });
   const embedder = new CachingEmbedder(onnx);
+  let reranker: Reranker | undefined;
   try {
+    reranker = await openReranker(config, logger);
     const vectorIndex = createNativeVectorIndex({
       dimensions: embedder.model.dimensions,
       graphThreshold: GRAPH_THRESHOLD,
@@ -87,17 +84,38 @@ export async function openEngines(config: Config, logger: Logger = silentLogger)
       vectorIndex,
       lexicalIndex,
       fittedScore: readFittedScore(entry.name),
-      lateInteraction: config.reranker === LATE_INTERACTION,
+      // Also beside another reranker, for the case that this fails.
+      lateInteraction: config.reranker !== undefined,
+      reranker,
       async close() {
         await lexicalIndex.close();
         await vectorIndex.close();
+        await reranker?.close();
         await embedder.close();
       },
     };
   } catch (error) {
+    await reranker?.close();
     await embedder.close();
     throw error;
   }
+}
+
+/** The cross-encoder that the settings name, if they name one. */
+async function openReranker(config: Config, logger: Logger): Promise<Reranker | undefined> {
+  if (config.reranker === undefined || config.reranker === LATE_INTERACTION) return undefined;
+  const { entry, directory } = await findModel(config.reranker, { cacheDir: config.modelsDir });
+  if (entry.task !== 'reranking')
+    throw new ErrataError(
+      'UNKNOWN_MODEL',
+      `Expected ${LATE_INTERACTION}, none or a reranking model for ERRATA_RERANKER (--reranker), received an embedding one`,
+    );
+  return createOnnxReranker({
+    modelDir: directory,
+    manifestEntry: entry,
+    workers: config.workers,
+    onWarning: (error) => logger.warn({ error }, 'reranking model: degraded'),
+  });
 }
 
 /** Digest of the weights behind the scores; null where those in use were fitted for another model. */

@@ -34,6 +34,12 @@ const rowSchema = z.strictObject({
 
 const pairSchema = z.strictObject({ a: z.string(), b: z.string(), relation: z.string() });
 
+/** Lessons of the sample: texts such as Errata meets, for measuring speed. */
+export function sampleTexts(): readonly string[] {
+  const lines = readFileSync(SAMPLE_NOTES, 'utf8').split('\n');
+  return lines.filter((line) => line.trim() !== '').map((line) => rowSchema.parse(JSON.parse(line)).lesson);
+}
+
 export interface LoadedSample {
   /** Handle of a sample note to the id of the note that stands for it (a duplicate's is its original's). */
   readonly ids: ReadonlyMap<string, NoteId>;

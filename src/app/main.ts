@@ -18,6 +18,7 @@ const deps: CliDeps = {
   serve: async (config, options) => (await import('./serve.js')).serve(config, options),
   models: modelFiles,
   evaluate: async (request) => (await import('./evaluate-sample.js')).evaluateSample(request),
+  benchModel: async (request) => (await import('./bench-models.js')).benchModel(request),
   guardReport: async (request) => (await import('./guard-reports.js')).guardReport(request),
   emitSchema: async () => (await import('../graphql/emit-schema.js')).emitSchema(),
   loadAddon: () => {

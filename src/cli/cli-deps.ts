@@ -173,6 +173,51 @@ export interface ModelFiles {
   remove(config: Config, name: string): Promise<boolean>;
 }
 
+export interface ModelBenchRequest {
+  readonly config: Config;
+  readonly name: string;
+  /** Notes and golden queries; none: the project's own sample for a reranker, no quality for an embedder. */
+  readonly notes?: string | undefined;
+  readonly golden?: string | undefined;
+  readonly onProgress?: OnProgress | undefined;
+  readonly signal: AbortSignal;
+}
+
+/** One model file on one execution provider. */
+export interface ModelSpeed {
+  readonly provider: string;
+  readonly precision: string;
+  /** From the start to the first answer, digests included. */
+  readonly loadMs: number;
+  /** What the times are for: `query`, or so many pairs. */
+  readonly unit: string;
+  readonly p50Ms: number;
+  readonly p95Ms: number;
+  /** Bulk throughput of an embedder. */
+  readonly textsPerSecond?: number | undefined;
+}
+
+export interface ModelQuality {
+  readonly baseline: string;
+  readonly queries: number;
+  readonly measures: readonly {
+    readonly title: string;
+    readonly before: number;
+    readonly after: number;
+    /** Of a paired permutation test; none for measures of the set as a whole. */
+    readonly pValue?: number | undefined;
+  }[];
+  /** Median time of a query through the whole read path. */
+  readonly queryMs: { readonly before: number; readonly after: number };
+  readonly verdict: string;
+}
+
+export interface ModelBenchResult {
+  readonly name: string;
+  readonly speed: readonly ModelSpeed[];
+  readonly quality?: ModelQuality | undefined;
+}
+
 export interface EvaluateRequest {
   readonly config: Config;
   /** Notes and golden queries; none: the project's own sample. */
@@ -227,6 +272,7 @@ export interface CliDeps {
   serve(config: Config, options: ServeOptions): Promise<RunningServer>;
   readonly models: ModelFiles;
   evaluate(request: EvaluateRequest): Promise<EvaluateResult>;
+  benchModel(request: ModelBenchRequest): Promise<ModelBenchResult>;
   guardReport(request: GuardReportRequest): Promise<GuardReport>;
   /** SDL with a final line feed. */
   emitSchema(): Promise<string>;

@@ -101,7 +101,7 @@ export const CONFIG_FIELDS: readonly ConfigField[] = [
     flag: 'embedder',
     placeholder: 'name',
     default: 'all-MiniLM-L6-v2',
-    description: 'embedding model; "errata models list" shows the known ones',
+    description: 'embedding model: a name ("errata models list" shows them) or a folder',
     expected: 'the name of a model',
     schema: text,
   }),
@@ -111,7 +111,8 @@ export const CONFIG_FIELDS: readonly ConfigField[] = [
     flag: 'reranker',
     placeholder: 'name',
     default: 'late-interaction',
-    description: 'what judges the candidates once more: late-interaction, or none',
+    description:
+      'what judges the candidates once more: late-interaction, a reranking model (a name or a folder), or none',
     expected: 'the name of a reranker, or none',
     schema: text.transform((value) => (value === 'none' ? undefined : value)),
   }),

@@ -92,10 +92,21 @@ export async function rerankCandidates(
     if (error instanceof ErrataError && error.code === 'ABORTED') throw error;
     const code = error instanceof ErrataError ? error.code : 'INTERNAL';
     timer.skip(NAME, `failed: ${code}`);
-    return { candidates, degraded: [`rerank: ${code}`] };
+    const degraded = [`rerank: ${code}`];
+    if (reranker === undefined || lateInteraction === undefined) return { candidates, degraded };
+    // It needs no other model, so that a reranker that fails costs no more than its own advantage.
+    const instead = await rerankCandidates({ ...deps, reranker: undefined }, input, timer, signal);
+    return { ...instead, degraded: [...degraded, ...instead.degraded] };
   }
 }
 
+/**
+ * From this logit on (a chance of .9999) a passage is as good as certain: where the answer is full of such ones, what another
+ * one would get cannot matter.
+ */
+const CERTAIN_LOGIT = 9.21;
+
+/** The best by match score first, as many as an answer holds; the others only where these leave a doubt. */
 async function rerankerOutcome(
   reranker: Reranker,
   threshold: number,
@@ -103,8 +114,14 @@ async function rerankerOutcome(
   signal: AbortSignal | undefined,
 ): Promise<RerankOutcome> {
   const lessons = candidates.map(({ note }) => note.lesson);
-  const logits = await reranker.rerank(request.query, lessons, signal === undefined ? {} : { signal });
-  const rescored = candidates.map((candidate, index): ScoredNote => {
+  const ask = (some: readonly string[]) =>
+    reranker.rerank(request.query, some, signal === undefined ? {} : { signal });
+  const best = await ask(lessons.slice(0, request.finalK));
+  const certain = Math.max(CERTAIN_LOGIT, request.threshold ?? threshold);
+  const settled = best.length === request.finalK && best.every((one) => one >= certain);
+  const logits = settled ? best : [...best, ...(await ask(lessons.slice(request.finalK)))];
+  const scored = candidates.slice(0, settled ? best.length : candidates.length);
+  const rescored = scored.map((candidate, index): ScoredNote => {
     const rerankScore = logits[index];
     if (rerankScore === undefined || !Number.isFinite(rerankScore)) {
       throw new ErrataError(
@@ -115,8 +132,10 @@ async function rerankerOutcome(
     return { ...candidate, score: rerankScore, rerankScore };
   });
   rescored.sort((a, b) => b.score - a.score || (a.note.id < b.note.id ? -1 : 1));
+  // Those that were spared keep their order behind the others, at 0, which says nothing about them.
+  const spared = candidates.slice(scored.length).map((candidate): ScoredNote => ({ ...candidate, score: 0 }));
   return {
-    candidates: rescored,
+    candidates: [...rescored, ...spared],
     ran: { modelId: reranker.modelId, scale: 'logit', threshold },
     degraded: [],
   };

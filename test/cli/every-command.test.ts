@@ -24,6 +24,7 @@ const COMMANDS: readonly (readonly [string, readonly string[], string])[] = [
   ['models list', ['models', 'list'], 'all-MiniLM-L6-v2'],
   ['models pull', ['models', 'pull'], 'directory'],
   ['models verify', ['models', 'verify'], '"files": 3'],
+  ['models bench', ['models', 'bench', 'm'], 'is better than late-interaction'],
   ['models remove', ['models', 'remove', 'x'], 'removed'],
   ['keys create', ['keys', 'create', 'ci', '--role', 'reader'], 'errata_secret_key_shown_once'],
   ['keys list', ['keys', 'list'], 'createdAt'],

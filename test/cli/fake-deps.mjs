@@ -215,6 +215,30 @@ export function fakeDeps(answers = {}) {
       remove: record('remove', true),
     },
     guardReport: record('guardReport', { report: { caught: 0.9 }, text: 'caught 0.900' }),
+    benchModel: record('benchModel', {
+      name: 'm',
+      speed: [
+        {
+          provider: 'cpu',
+          precision: 'int8',
+          loadMs: 310,
+          unit: 'query',
+          p50Ms: 1.5,
+          p95Ms: 2,
+          textsPerSecond: 350,
+        },
+      ],
+      quality: {
+        baseline: 'late-interaction',
+        queries: 213,
+        measures: [
+          { title: 'nDCG@10', before: 0.91, after: 0.93, pValue: 0.01 },
+          { title: 'AUC', before: 0.8, after: 0.9 },
+        ],
+        queryMs: { before: 6, after: 40 },
+        verdict: 'm is better than late-interaction: nDCG@10 0.910 → 0.930, p = 0.010',
+      },
+    }),
     evaluate: record('evaluate', { report: { recall: 0.9 }, text: 'recall@3 0.900' }),
     emitSchema: record('emitSchema', 'type Query {\n  ok: Boolean\n}\n'),
     loadAddon:

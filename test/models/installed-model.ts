@@ -21,7 +21,12 @@ export const e5Small: EmbeddingEntry = pinnedEmbedding('e5-small-v2');
 const STALE_LOCK_MS = 600_000;
 
 /** The embedding worker's sources: all that has to be built for it. */
-const WORKER_SOURCES = ['adapters/onnx/embed-worker', 'adapters/onnx/native-gate', 'models/pooling'];
+const WORKER_SOURCES = [
+  'adapters/onnx/embed-worker',
+  'adapters/onnx/native-gate',
+  'adapters/onnx/run-model',
+  'models/pooling',
+];
 /** The same for a process of its own that pulls a model. */
 export const PULL_SOURCES = [
   'domain/errors',
@@ -38,6 +43,7 @@ export const EMBEDDER_SOURCES = [
   ...WORKER_SOURCES,
   ...PULL_SOURCES,
   'adapters/onnx/create-onnx-embedder',
+  'adapters/onnx/embed-protocol',
   'adapters/onnx/embed-task',
   'adapters/onnx/hub-tokenizer',
   'adapters/onnx/onnx-embedder',

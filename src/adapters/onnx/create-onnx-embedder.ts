@@ -5,6 +5,7 @@ import { verifyModel } from '../../models/installed-models.js';
 import { fileOfRole } from '../../models/manifest.js';
 import type { EmbeddingEntry } from '../../models/manifest-schema.js';
 import { checkCanary } from '../../models/vector-checks.js';
+import { singleInput } from './embed-protocol.js';
 import { HubTokenizer } from './hub-tokenizer.js';
 import { OnnxEmbedder } from './onnx-embedder.js';
 import { WorkerPool } from './worker-pool.js';
@@ -57,11 +58,14 @@ export async function createOnnxEmbedder(options: OnnxEmbedderOptions): Promise<
     entry: options.workerEntry ?? workerEntry(),
     data: {
       weightsPath: join(modelDir, fileOfRole(entry, 'weights').path),
-      dimensions: entry.dimensions,
-      pooling: entry.pooling,
-      normalise: entry.normalise,
+      task: {
+        kind: 'embedding',
+        dimensions: entry.dimensions,
+        pooling: entry.pooling,
+        normalise: entry.normalise,
+      },
       threads,
-      canaryIds: canary.ids,
+      canary: singleInput(canary.ids),
     },
     size: workers,
     checkCanary: (vector) => checkCanary(vector, entry),

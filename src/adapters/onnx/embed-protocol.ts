@@ -1,31 +1,76 @@
 import type { Pooling } from '../../models/pooling.js';
 
+/** What a worker makes of the model's output. */
+export type InferenceTask =
+  | {
+      readonly kind: 'embedding';
+      readonly dimensions: number;
+      readonly pooling: Pooling;
+      readonly normalise: boolean;
+    }
+  /** Sequence classification; `logits` numbers a row. */
+  | { readonly kind: 'reranking'; readonly logits: number };
+
+/** One or more token sequences, `[rows, columns]` row-major, each padded at its end. */
+export interface InferenceInput {
+  readonly ids: Int32Array<ArrayBuffer>;
+  /** Which of a pair's texts a token belongs to; none: all 0. */
+  readonly typeIds?: Int32Array<ArrayBuffer> | undefined;
+  /** `[rows]`: tokens that are no padding. */
+  readonly lengths: Int32Array<ArrayBuffer>;
+  /** Whether the tokens' own vectors are wanted; only for one row. */
+  readonly tokenRows: boolean;
+}
+
 /** What a worker thread is started with. */
 export interface EmbedWorkerData {
   readonly weightsPath: string;
-  readonly dimensions: number;
-  readonly pooling: Pooling;
-  readonly normalise: boolean;
+  readonly task: InferenceTask;
   readonly threads: number;
   /** Memory of the worker's `NativeGate`. */
   readonly gate: SharedArrayBuffer;
-  /** Token ids that the worker embeds once before it says that it is ready: warm-up and health check. */
-  readonly canaryIds: Int32Array;
+  /** What the worker runs once before it says that it is ready: warm-up and health check. */
+  readonly canary: InferenceInput;
 }
 
-/** To the worker; buffers are transferred. One text a message, one message at a time. */
-export type EmbedRequest =
-  | { readonly type: 'embed'; readonly ids: Int32Array<ArrayBuffer>; readonly tokenRows: boolean }
-  | { readonly type: 'close' };
+/** To the worker; buffers are transferred. One run a message, one message at a time. */
+export type EmbedRequest = ({ readonly type: 'run' } & InferenceInput) | { readonly type: 'close' };
 
-/** One text's vector `[dimensions]` and, where asked for, its tokens' unit-length vectors `[tokens, dimensions]`; float32. */
-export interface EmbedOutput {
-  readonly vector: Float32Array<ArrayBuffer>;
+/**
+ * `values`: `[rows, dimensions]` or `[rows, logits]`; `rows`, where asked for, the tokens' unit-length vectors
+ * `[tokens, dimensions]`; float32.
+ */
+export interface InferenceOutput {
+  readonly values: Float32Array<ArrayBuffer>;
   readonly rows?: Float32Array<ArrayBuffer> | undefined;
 }
 
 /** From the worker; buffers are transferred. */
 export type EmbedReply =
-  | ({ readonly type: 'ready' } & EmbedOutput)
-  | ({ readonly type: 'vector' } & EmbedOutput)
+  | ({ readonly type: 'ready' } & InferenceOutput)
+  | ({ readonly type: 'output' } & InferenceOutput)
   | { readonly type: 'failed'; readonly message: string };
+
+/** One sequence as an input. */
+export function singleInput(
+  ids: Int32Array<ArrayBuffer>,
+  options: { readonly typeIds?: Int32Array<ArrayBuffer> | undefined; readonly tokenRows?: boolean } = {},
+): InferenceInput {
+  const { typeIds, tokenRows = false } = options;
+  return { ids, typeIds, lengths: Int32Array.of(ids.length), tokenRows };
+}
+
+/** Several sequences as one input, padded with token 0, which the attention mask hides. */
+export function paddedInput(
+  sequences: readonly { readonly ids: Int32Array; readonly typeIds?: Int32Array | undefined }[],
+): InferenceInput {
+  const lengths = Int32Array.from(sequences, ({ ids }) => ids.length);
+  const columns = Math.max(...lengths);
+  const ids = new Int32Array(sequences.length * columns);
+  const typeIds = new Int32Array(ids.length);
+  for (const [row, sequence] of sequences.entries()) {
+    ids.set(sequence.ids, row * columns);
+    if (sequence.typeIds !== undefined) typeIds.set(sequence.typeIds, row * columns);
+  }
+  return { ids, typeIds, lengths, tokenRows: false };
+}

@@ -10,6 +10,7 @@ import type {
   EmbeddingModel,
   EmbedOptions,
 } from '../../ports/embedder.js';
+import { singleInput } from './embed-protocol.js';
 import { EmbedTask, type Lane, TaskLanes, type Waiter } from './embed-task.js';
 import type { WorkerPool } from './worker-pool.js';
 
@@ -185,7 +186,8 @@ export class OnnxEmbedder implements Embedder {
       // The pool takes the idle worker before its first await, so the loop in pump() sees one less.
       if (this.#pool === undefined)
         throw new ErrataError('INTERNAL', 'Expected an attached worker pool, received none');
-      const { vector, rows } = await this.#pool.run(encoded.ids, task.tokenVectors);
+      const input = singleInput(encoded.ids, { tokenRows: task.tokenVectors });
+      const { values: vector, rows } = await this.#pool.run(input);
       checkUnitVector(vector, dimensions);
       this.#embedded += 1;
       if (encoded.truncated) this.#truncated += 1;

@@ -1,13 +1,13 @@
 import { ErrataError } from '../../domain/errors.js';
-import type { EmbedOutput, EmbedWorkerData } from './embed-protocol.js';
+import type { EmbedWorkerData, InferenceInput, InferenceOutput } from './embed-protocol.js';
 import { WorkerThread } from './worker-thread.js';
 
 export interface WorkerPoolOptions {
   readonly entry: URL;
   readonly data: Omit<EmbedWorkerData, 'gate'>;
   readonly size: number;
-  /** Refuses a thread whose runtime gives wrong vectors, by throwing. */
-  readonly checkCanary: (vector: Float32Array) => void;
+  /** Refuses a thread whose runtime gives wrong numbers, by throwing. */
+  readonly checkCanary: (values: Float32Array) => void;
   /** A worker has become idle. */
   readonly onIdle: () => void;
   /** No worker is alive or starting any more, and the last one never became ready. */
@@ -60,13 +60,13 @@ export class WorkerPool {
     }
   }
 
-  /** Runs a text on an idle worker; only to be called while there is one. Errors: `MODEL_UNAVAILABLE`. */
-  async run(ids: Int32Array<ArrayBuffer>, tokenRows: boolean): Promise<EmbedOutput> {
+  /** Runs an input on an idle worker; only to be called while there is one. Errors: `MODEL_UNAVAILABLE`. */
+  async run(input: InferenceInput): Promise<InferenceOutput> {
     const thread = this.#idle.pop();
     if (thread === undefined)
       throw new ErrataError('INTERNAL', 'Expected an idle embedding worker, received none');
     try {
-      return await thread.run(ids, tokenRows);
+      return await thread.run(input);
     } finally {
       if (this.#threads.has(thread)) {
         this.#idle.push(thread);

@@ -2,14 +2,20 @@ import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { ErrataError } from '../../domain/errors.js';
-import type { EmbedOutput, EmbedReply, EmbedRequest, EmbedWorkerData } from './embed-protocol.js';
+import type {
+  EmbedReply,
+  EmbedRequest,
+  EmbedWorkerData,
+  InferenceInput,
+  InferenceOutput,
+} from './embed-protocol.js';
 import { NativeGate, stopAtExit } from './native-gate.js';
 
 /** A thread that does not end by itself after `close` is stopped; the longest run takes about 30 ms. */
 const CLOSE_TIMEOUT_MS = 5_000;
 
 interface Pending {
-  readonly resolve: (output: EmbedOutput) => void;
+  readonly resolve: (output: InferenceOutput) => void;
   readonly reject: (error: ErrataError) => void;
 }
 
@@ -31,7 +37,7 @@ export function workerEntry(): URL {
   );
 }
 
-/** One worker thread with its own session. Runs one text at a time; the caller waits for each answer. */
+/** One worker thread with its own session. Runs one input at a time; the caller waits for each answer. */
 export class WorkerThread {
   readonly #worker: Worker;
   readonly #exited: Promise<void>;
@@ -68,20 +74,21 @@ export class WorkerThread {
     });
   }
 
-  /** Resolves with the canary's vector when the session is loaded. */
+  /** Resolves with the canary's output when the session is loaded. */
   async ready(): Promise<Float32Array> {
-    return (await this.#answer()).vector;
+    return (await this.#answer()).values;
   }
 
-  /** `ids` is transferred. Errors: `MODEL_UNAVAILABLE` when the runtime fails or the thread ends. */
-  run(ids: Int32Array<ArrayBuffer>, tokenRows: boolean): Promise<EmbedOutput> {
+  /** The input's arrays are transferred. Errors: `MODEL_UNAVAILABLE` when the runtime fails or the thread ends. */
+  run(input: InferenceInput): Promise<InferenceOutput> {
     const answer = this.#answer();
-    const request: EmbedRequest = { type: 'embed', ids, tokenRows };
-    this.#worker.postMessage(request, [ids.buffer]);
+    const request: EmbedRequest = { type: 'run', ...input };
+    const { ids, typeIds, lengths } = input;
+    this.#worker.postMessage(request, [ids.buffer, lengths.buffer, ...(typeIds ? [typeIds.buffer] : [])]);
     return answer;
   }
 
-  /** Ends the thread after the text that it is running, and releases its session. */
+  /** Ends the thread after what it is running, and releases its session. */
   async close(): Promise<void> {
     if (this.#gone !== undefined) return;
     const request: EmbedRequest = { type: 'close' };
@@ -91,7 +98,7 @@ export class WorkerThread {
     clearTimeout(timer);
   }
 
-  #answer(): Promise<EmbedOutput> {
+  #answer(): Promise<InferenceOutput> {
     if (this.#gone !== undefined) return Promise.reject(this.#gone);
     if (this.#pending !== undefined)
       return Promise.reject(
@@ -110,7 +117,7 @@ export class WorkerThread {
       pending.reject(
         new ErrataError(
           'MODEL_UNAVAILABLE',
-          `Expected a vector from the runtime, received: ${reply.message}`,
+          `Expected an output from the runtime, received: ${reply.message}`,
         ),
       );
     else pending.resolve(reply);

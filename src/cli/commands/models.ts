@@ -1,7 +1,9 @@
 import type { Command } from 'commander';
 import { ErrataError, isErrataError } from '../../domain/errors.js';
+import type { ModelBenchResult } from '../cli-deps.js';
 import { type CliContext, defineCommand } from '../define-command.js';
 import { EXIT_CODES } from '../exit-codes.js';
+import { existingFile } from '../read-input.js';
 import type { Session } from '../session.js';
 import { table } from '../text-layout.js';
 
@@ -85,6 +87,57 @@ async function verify(session: Session, args: readonly string[]): Promise<void> 
   if (results.some(({ ok }) => !ok)) session.finish(EXIT_CODES.findings);
 }
 
+interface BenchOptions {
+  readonly notes?: string;
+  readonly golden?: string;
+}
+
+async function bench(session: Session, args: readonly string[], options: BenchOptions): Promise<void> {
+  const { cwd } = session.terminal;
+  const file = async (name: string | undefined) => (name === undefined ? undefined : existingFile(name, cwd));
+  const display = session.progress('models bench');
+  let result: ModelBenchResult;
+  try {
+    result = await session.deps.benchModel({
+      config: session.config,
+      name: modelName(session, args),
+      notes: await file(options.notes),
+      golden: await file(options.golden),
+      onProgress: (progress) => display.update(progress),
+      signal: session.signal,
+    });
+  } finally {
+    display.stop();
+  }
+  await session.answer(result, () => benchLines(result, session.width));
+}
+
+function benchLines({ speed, quality }: ModelBenchResult, width: number): string[] {
+  const speeds = table(
+    ['provider', 'precision', 'load ms', 'per', 'p50 ms', 'p95 ms', 'texts/s'],
+    speed.map(({ provider, precision, loadMs, unit, p50Ms, p95Ms, textsPerSecond }) => [
+      provider,
+      precision,
+      loadMs.toFixed(0),
+      unit,
+      p50Ms.toFixed(1),
+      p95Ms.toFixed(1),
+      textsPerSecond?.toFixed(0) ?? '',
+    ]),
+    width,
+  );
+  if (quality === undefined) return speeds;
+  const rows = quality.measures.map(({ title, before, after, pValue }) => [
+    title,
+    before.toFixed(3),
+    after.toFixed(3),
+    pValue === undefined ? '' : pValue < 0.001 ? '<0.001' : pValue.toFixed(3),
+  ]);
+  const times = ['ms a query', quality.queryMs.before.toFixed(1), quality.queryMs.after.toFixed(1), ''];
+  const heading = [`${quality.queries} queries`, quality.baseline, 'this model', 'p'];
+  return [...speeds, '', ...table(heading, [...rows, times], width), '', quality.verdict];
+}
+
 async function remove(session: Session, args: readonly string[]): Promise<void> {
   const name = modelName(session, args);
   if (!(await session.deps.models.remove(session.config, name))) {
@@ -113,6 +166,13 @@ export function addModels(program: Command, context: CliContext): void {
     context,
     verify,
   );
+  const benchCommand = models
+    .command('bench')
+    .description('speed of a model here; of a reranker also whether it beats late interaction')
+    .argument('[name]', 'model (default: the embedder of the settings)')
+    .option('--notes <file>', 'JSONL of notes, as for evaluate')
+    .option('--golden <file>', 'JSONL of queries with the notes they should find, as for evaluate');
+  defineCommand(benchCommand, context, bench);
   defineCommand(
     models.command('remove').description('delete the files of a model').argument('<name>', 'model'),
     context,

@@ -9,14 +9,15 @@ const block = parameters.get('block');
 const post = parentPort.postMessage.bind(parentPort);
 
 /** [CLS] crash [SEP] */
-const isCrashText = (message) => message.type === 'embed' && message.ids.join() === '101,5823,102';
+const isCrashText = (message) => message.type === 'run' && message.ids.join() === '101,5823,102';
 
 if (fault === 'start' || (block !== null && existsSync(block)))
   throw new Error('the runtime cannot be loaded');
-if (fault === 'canary' || fault === 'nan') {
+if (fault === 'canary' || fault === 'nan' || fault === 'nan-logit') {
   parentPort.postMessage = (message, transfer) => {
-    if (fault === 'canary') message.vector.reverse();
-    if (fault === 'nan' && message.type === 'vector') message.vector[7] = Number.NaN;
+    if (fault === 'canary') message.values.reverse();
+    if (fault === 'nan' && message.type === 'output') message.values[7] = Number.NaN;
+    if (fault === 'nan-logit') message.values[0] = Number.NaN;
     post(message, transfer);
   };
 }

@@ -1,0 +1,106 @@
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import type { ErrataError } from '../../domain/errors.js';
+import { verifyModel } from '../../models/installed-models.js';
+import { fileOfRole } from '../../models/manifest.js';
+import type { RerankingEntry } from '../../models/manifest-schema.js';
+import type { EncodedPair } from '../../models/tokenizer.js';
+import { paddedInput, singleInput } from './embed-protocol.js';
+import { HubTokenizer } from './hub-tokenizer.js';
+import { checkedLogit, OnnxReranker } from './onnx-reranker.js';
+import { WorkerPool } from './worker-pool.js';
+import { workerEntry } from './worker-thread.js';
+
+export interface OnnxRerankerOptions {
+  /** Directory of an installed model. */
+  readonly modelDir: string;
+  readonly manifestEntry: RerankingEntry;
+  /** Worker threads, each with a session of its own and one thread. Default: available cores, at most 4. */
+  readonly workers?: number | undefined;
+  /** Pairs that may wait. Default 2,000: 100 queries of 20 candidates. */
+  readonly queueLimit?: number | undefined;
+  /** For a call, waiting included. Default 2 s. */
+  readonly timeoutMs?: number | undefined;
+  readonly onWarning?: ((error: ErrataError) => void) | undefined;
+  /** Another worker entry: for bundlers, and for tests that break a worker. */
+  readonly workerEntry?: URL | undefined;
+}
+
+const MAX_DEFAULT_WORKERS = 4;
+const DEFAULT_QUEUE_LIMIT = 2_000;
+const DEFAULT_TIMEOUT_MS = 2_000;
+/** Of a run where batches are safe; what embedding runs fastest with on the machines measured. */
+const BATCH_TOKENS = 512;
+/** Largest difference of a pair's logit alone and in a batch that counts as rounding. */
+const BATCH_TOLERANCE = 1e-3;
+
+const PROBE_QUERY = 'Does the finding apply?';
+/** Of unequal lengths, so that the shorter ones are padded. */
+const PROBE_PASSAGES = [
+  'The jar is only on the test class path.',
+  'A reviewer found that the vulnerable class is not part of the delivered program, and that nothing else loads it.',
+  'No.',
+];
+
+/**
+ * Opens an installed cross-encoder: checks its digests, starts a worker, runs fixed pairs alone and together, and decides by
+ * that whether pairs may share a run (dynamically quantised models scale by the whole batch, so theirs may not).
+ *
+ * Errors: `MODEL_NOT_INSTALLED`, `DIGEST_MISMATCH`, `MODEL_UNAVAILABLE`.
+ */
+export async function createOnnxReranker(options: OnnxRerankerOptions): Promise<OnnxReranker> {
+  const { modelDir, manifestEntry: entry } = options;
+  await verifyModel(modelDir, entry);
+  const tokenizerFile = join(modelDir, fileOfRole(entry, 'tokenizer').path);
+  const tokenizer = await HubTokenizer.open(tokenizerFile, entry.maxTokens);
+  const probes = await tokenizer.encodePairs(PROBE_QUERY, PROBE_PASSAGES);
+  const [first] = probes;
+  let reranker: OnnxReranker | undefined;
+  const pool = new WorkerPool({
+    entry: options.workerEntry ?? workerEntry(),
+    data: {
+      weightsPath: join(modelDir, fileOfRole(entry, 'weights').path),
+      task: { kind: 'reranking', logits: entry.logits },
+      threads: 1,
+      canary: singleInput(Int32Array.from(first?.ids ?? []), {
+        typeIds: Int32Array.from(first?.typeIds ?? []),
+      }),
+    },
+    size: options.workers ?? Math.min(availableParallelism(), MAX_DEFAULT_WORKERS),
+    checkCanary: (values) => void checkedLogit(values),
+    onIdle: () => reranker?.pump(),
+    onDead: (error) => reranker?.fail(error),
+    onWarning: (error) => options.onWarning?.(error),
+  });
+  try {
+    await pool.start();
+    const batches = await batchesAreSafe(pool, probes, entry.logits);
+    reranker = new OnnxReranker({
+      entry,
+      tokenizer,
+      batchTokens: batches ? BATCH_TOKENS : 0,
+      queueLimit: options.queueLimit ?? DEFAULT_QUEUE_LIMIT,
+      timeoutMs: options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
+    });
+    reranker.attach(pool);
+    return reranker;
+  } catch (error) {
+    await pool.close();
+    throw error;
+  }
+}
+
+/** Whether pairs get the same logits in one run as alone. */
+async function batchesAreSafe(
+  pool: WorkerPool,
+  probes: readonly EncodedPair[],
+  width: number,
+): Promise<boolean> {
+  const together = (await pool.run(paddedInput(probes))).values;
+  for (const [row, probe] of probes.entries()) {
+    const alone = checkedLogit((await pool.run(paddedInput([probe]))).values);
+    const shared = checkedLogit(together.subarray(row * width, (row + 1) * width));
+    if (Math.abs(alone - shared) > BATCH_TOLERANCE) return false;
+  }
+  return true;
+}
