@@ -11,14 +11,15 @@ const NEVER = 0xffff_fffe;
  */
 export async function openOurs(data, { graph = false, codes = true, tagsOf, efSearch = 64 } = {}) {
   const addon = loadAddon();
-  const partition = new addon.Partition({
+  const options = {
     dimensions: DIMENSIONS,
     connectivity: 16,
     efConstruction: 128,
     efSearch,
     graphThreshold: graph ? 1 : NEVER,
     codes,
-  });
+  };
+  const partition = new addon.Partition(options);
   // A graph is built once all rows are there, as at a start; row by row it would be built within the puts.
   const { rows, n } = data;
   for (let start = 0; start < n; start += CHUNK) {
@@ -40,6 +41,7 @@ export async function openOurs(data, { graph = false, codes = true, tagsOf, efSe
   }
   await partition.settle();
   return {
+    options,
     partition,
     stats: () => partition.stats(),
     search: (query, k, { ef, tags } = {}) => partition.search(query, k, ef, tags),

@@ -4,6 +4,7 @@ import { bindingCase } from '../index/binding-case.mjs';
 import { graphCase } from '../index/graph-case.mjs';
 import { loadRival, RIVALS } from '../index/install-rivals.mjs';
 import { scanCase } from '../index/scan-case.mjs';
+import { snapshotCase } from '../index/snapshot-case.mjs';
 
 const GRAPH_100K = {
   search: { usearch: 5, 'hnswlib-node': 4, '@zvec/zvec': 2.5, '@lancedb/lancedb': 25 },
@@ -13,6 +14,7 @@ const cases = ({ quick }) =>
   quick
     ? [
         { name: 'binding', run: bindingCase },
+        { name: 'snapshot-20k', run: snapshotCase, rows: 20_000, graph: false },
         { name: 'scan-20k', run: scanCase, rows: 20_000, data: 'hard' },
         {
           name: 'graph-10k',
@@ -73,6 +75,8 @@ const cases = ({ quick }) =>
           rivals: ['usearch', '@zvec/zvec'],
           promised: { search: { usearch: 6, '@zvec/zvec': 2 } },
         },
+        { name: 'snapshot-100k', run: snapshotCase, rows: 100_000, graph: true },
+        { name: 'snapshot-1M', run: snapshotCase, rows: 1_000_000, graph: false, promised: 100 },
         { name: 'rivals', run: rivalsCase },
       ];
 

@@ -5,6 +5,7 @@
 #include "binding/arguments.hpp"
 #include "binding/kernels.hpp"
 #include "binding/partition_object.hpp"
+#include "binding/snapshot_calls.hpp"
 #include "simd/dispatch.hpp"
 
 namespace errata::binding {
@@ -67,6 +68,8 @@ Napi::Object init(Napi::Env env, Napi::Object exports) {
   exports.Set("availableIsas", Napi::Function::New<available_isas>(env, "availableIsas"));
   exports.Set("normalize", Napi::Function::New<normalize>(env, "normalize"));
   exports.Set("dot", Napi::Function::New<dot>(env, "dot"));
+  exports.Set("saveSnapshot", Napi::Function::New<save_snapshot>(env, "saveSnapshot"));
+  exports.Set("openSnapshot", Napi::Function::New<open_snapshot>(env, "openSnapshot"));
   return exports;
 }
 

@@ -5,6 +5,7 @@
 #include "binding/arguments.hpp"
 #include "binding/kernels.hpp"
 #include "binding/work.hpp"
+#include "snapshot/snapshot_reader.hpp"
 
 namespace errata::binding {
 namespace {
@@ -117,6 +118,14 @@ struct CountTask {
   }
 };
 
+struct RestoreTask {
+  std::shared_ptr<Partition> partition;
+  std::shared_ptr<Snapshot> snapshot;
+  std::uint32_t number = 0;
+
+  Status operator()() { return partition->restore(snapshot, number); }
+};
+
 struct SettleTask {
   std::shared_ptr<Partition> partition;
 
@@ -142,6 +151,7 @@ Napi::Function PartitionObject::define(Napi::Env env) {
        InstanceMethod<&PartitionObject::search_batch>("searchBatch"),
        InstanceMethod<&PartitionObject::scores_of>("scoresOf"),
        InstanceMethod<&PartitionObject::compact>("compact"),
+       InstanceMethod<&PartitionObject::restore>("restore"),
        InstanceMethod<&PartitionObject::settle>("settle"), InstanceMethod<&PartitionObject::stats>("stats"),
        InstanceMethod<&PartitionObject::close>("close")});
 }
@@ -270,6 +280,17 @@ Napi::Value PartitionObject::compact(const Napi::CallbackInfo& info) {
   task.partition = opened(info.Env());
   task.compacts = true;
   return run_off_loop(info.Env(), std::move(task), kToCount);
+}
+
+Napi::Value PartitionObject::restore(const Napi::CallbackInfo& info) {
+  RestoreTask task;
+  task.partition = opened(info.Env());
+  if (!info[0].IsExternal()) {
+    throw to_error(info.Env(), Status::fail(Code::kInvalidInput, "Expected a snapshot's handle for handle"));
+  }
+  task.snapshot = *info[0].As<Napi::External<std::shared_ptr<Snapshot>>>().Data();
+  task.number = static_cast<std::uint32_t>(read_integer(info[1], "number", 0, kLargestCount, 0));
+  return run_off_loop(info.Env(), std::move(task), kToNothing);
 }
 
 Napi::Value PartitionObject::settle(const Napi::CallbackInfo& info) {

@@ -16,6 +16,9 @@ class PartitionObject : public Napi::ObjectWrap<PartitionObject> {
   static Napi::Function define(Napi::Env env);
   explicit PartitionObject(const Napi::CallbackInfo& info);
 
+  /// Throws CLOSED after close().
+  const std::shared_ptr<Partition>& opened(Napi::Env env) const;
+
  private:
   Napi::Value put(const Napi::CallbackInfo& info);
   Napi::Value remove(const Napi::CallbackInfo& info);
@@ -24,12 +27,12 @@ class PartitionObject : public Napi::ObjectWrap<PartitionObject> {
   Napi::Value search_batch(const Napi::CallbackInfo& info);
   Napi::Value scores_of(const Napi::CallbackInfo& info);
   Napi::Value compact(const Napi::CallbackInfo& info);
+  Napi::Value restore(const Napi::CallbackInfo& info);
   Napi::Value settle(const Napi::CallbackInfo& info);
   Napi::Value stats(const Napi::CallbackInfo& info);
   Napi::Value close(const Napi::CallbackInfo& info);
 
   Napi::Value run_search(const Napi::CallbackInfo& info, Napi::Value (*convert)(Napi::Env, const Answer&));
-  const std::shared_ptr<Partition>& opened(Napi::Env env) const;
 
   std::shared_ptr<Partition> partition_;
 };

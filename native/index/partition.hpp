@@ -27,6 +27,10 @@
 
 namespace errata {
 
+class Snapshot;
+class SnapshotWriter;
+struct SectionView;
+
 using Key = std::uint64_t;
 
 /// Rows a key may own, one of each kind: 0 the lesson, 1 the situation.
@@ -179,6 +183,13 @@ class Partition {
   /// Searches the graph for every live row by its own vector, and repairs. Searches and writers go on
   /// meanwhile.
   Status audit(AuditReport& report);
+  /// Writes everything as partition `number` of a snapshot. Writers wait meanwhile, searches do not.
+  /// QUEUE_FULL while the background is at work, which `stops_background` ends instead (until the next
+  /// write).
+  Status save(SnapshotWriter& writer, std::uint32_t number, bool stops_background);
+  /// Takes a partition of a snapshot over; only into an empty partition, which is left empty where it fails
+  /// (CORRUPT_RECORD). Large sections stay in the mapped file, which is kept mapped.
+  Status restore(const std::shared_ptr<Snapshot>& snapshot, std::uint32_t number);
   PartitionStats stats() const;
   /// Waits until the background has nothing to do.
   void settle();
@@ -244,6 +255,8 @@ class Partition {
 
   enum class Task { kNone, kCompact, kBuild, kAudit };
   Task due() const;
+  Status save_slots(SnapshotWriter& writer, std::uint32_t number) const;
+  Status restore_slots(const SectionView& slots, const SectionView& tags, bool& doubtful);
 
   // Writer side; these need `writers_`, not the lock.
   void maintain();

@@ -30,6 +30,8 @@ import { type LateInteraction, rerankModelOf } from '../retrieval/rerank-candida
 import { createRetrievalQueries } from '../retrieval/retrieval-queries.js';
 import type { RetrieveDeps } from '../retrieval/retrieve.js';
 import { createScoreModel } from '../retrieval/score-model.js';
+import type { SnapshotState } from '../retrieval/snapshot-keeper.js';
+import { fillIndexes } from './fill-indexes.js';
 import { type Engines, readOrderClassifier, scoreFitOf } from './installation.js';
 import { sampleTuningQueries } from './load-sample.js';
 
@@ -45,6 +47,8 @@ export interface AppParts {
   readonly settings?: Partial<Pick<Config, 'harmLimit' | 'withholdShare' | 'jobLeaseMs'>>;
   /** Whether this process takes queued jobs. */
   readonly runJobs: boolean;
+  /** Whether this process writes snapshots of the vector index: servers do, commands only read them. Default false. */
+  readonly writeSnapshots?: boolean;
   /** Whether the indexes are filled and follow the store; commands that only touch the store do without. Default true. */
   readonly follow?: boolean;
 }
@@ -55,6 +59,8 @@ export interface App {
   readonly retrieveDeps: RetrieveDeps;
   /** Means of the namespaces' vectors: for fitting. */
   readonly centres: NamespaceCentres;
+  /** What became of the vector index's snapshot; undefined where there are none. */
+  snapshotState(): SnapshotState | undefined;
   /** Loads what the first prompt would wait half a second for; blocks meanwhile, so call it before traffic comes. */
   warmUp(): void;
   /** Idempotent; flushes counts, stops jobs and following. Leaves store and engines to whoever opened them. */
@@ -63,7 +69,7 @@ export interface App {
 
 /** Wires use cases over opened parts, fills the indexes and follows the store. */
 export async function createApp(parts: AppParts): Promise<App> {
-  const { store, engines, logger, runJobs, follow = true, settings = {} } = parts;
+  const { store, engines, logger, runJobs, follow = true, writeSnapshots = false, settings = {} } = parts;
   const { embedder, vectorIndex, lexicalIndex } = engines;
   const clock = systemClock;
   const feed = new InProcessNoteFeed();
@@ -79,7 +85,9 @@ export async function createApp(parts: AppParts): Promise<App> {
     onChange: (note) => feed.publish(note),
   });
   const catchUp = follow ? () => follower.catchUp() : async () => undefined;
+  const keeper = follow ? await fillIndexes(store, engines, follower, logger) : undefined;
   const stopFollowing = follow ? await startFollowing(store, follower, logger) : async () => undefined;
+  if (writeSnapshots) keeper?.start();
 
   const outcomes = new OutcomeCounter(store.notes, logger);
   const scoreModel = createScoreModel(embedder.model.id, engines.fittedScore);
@@ -164,12 +172,14 @@ export async function createApp(parts: AppParts): Promise<App> {
     feed.close();
     await runner.close();
     await stopFollowing();
+    if (writeSnapshots) await keeper?.close();
     await outcomes.flush();
   };
   return {
     useCases,
     retrieveDeps,
     centres,
+    snapshotState: () => keeper?.state,
     warmUp: () => void tokenCounters.get().count('warm'),
     close: () => {
       closing ??= close();
@@ -178,13 +188,12 @@ export async function createApp(parts: AppParts): Promise<App> {
   };
 }
 
-/** Fills the indexes, then applies changes as they come; resolves with what ends it. */
+/** Applies changes to the filled indexes as they come; resolves with what ends it. */
 async function startFollowing(
   store: Store,
   follower: IndexFollower,
   logger: Logger,
 ): Promise<() => Promise<void>> {
-  await follower.fill();
   const unwatch = await store.notes.watch(() => {
     follower
       .catchUp()

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createNativeVectorIndex } from '../adapters/native/native-vector-index.js';
+import { SnapshotFiles } from '../adapters/native/snapshot-files.js';
 import { createOnnxEmbedder } from '../adapters/onnx/create-onnx-embedder.js';
 import { createOnnxReranker } from '../adapters/onnx/create-onnx-reranker.js';
 import { createFtsLexicalIndex } from '../adapters/sqlite/fts-lexical-index.js';
@@ -11,6 +12,7 @@ import { type OrderClassifier, parseOrderClassifier } from '../guard/order-class
 import { CachingEmbedder } from '../models/caching-embedder.js';
 import { findModel } from '../models/model-directory.js';
 import type { Embedder } from '../ports/embedder.js';
+import type { IndexSnapshots } from '../ports/index-snapshots.js';
 import type { LexicalIndex } from '../ports/lexical-index.js';
 import { type Logger, silentLogger } from '../ports/logger.js';
 import type { Store } from '../ports/note-store.js';
@@ -22,6 +24,8 @@ import { openCipher } from './open-cipher.js';
 
 /** The file name of the embedded store under `dataDir`. */
 const STORE_FILE = 'errata.sqlite';
+/** The file name of the vector index's snapshot under `dataDir`, whichever the store. */
+const SNAPSHOT_FILE = 'vectors.snapshot';
 
 /**
  * Opens what `MONGODB_URI` or the data folder holds. Each driver is loaded only where it is used: better-sqlite3 is bound to
@@ -48,6 +52,8 @@ export interface Engines {
   readonly embedder: Embedder;
   readonly vectorIndex: VectorIndex;
   readonly lexicalIndex: LexicalIndex;
+  /** Absent where they were switched off. */
+  readonly snapshots?: IndexSnapshots | undefined;
   readonly fittedScore: FittedScore | undefined;
   /** Whether answers are judged by late interaction where it was fitted for the embedder. */
   readonly lateInteraction: boolean;
@@ -79,10 +85,14 @@ export async function openEngines(config: Config, logger: Logger = silentLogger)
       graphThreshold: GRAPH_THRESHOLD,
     });
     const lexicalIndex = createFtsLexicalIndex();
+    const snapshotFile = join(config.dataDir, SNAPSHOT_FILE);
     return {
       embedder,
       vectorIndex,
       lexicalIndex,
+      snapshots: config.snapshots
+        ? new SnapshotFiles({ index: vectorIndex, path: snapshotFile, modelId: embedder.model.id })
+        : undefined,
       fittedScore: readFittedScore(entry.name),
       // Also beside another reranker, for the case that this fails.
       lateInteraction: config.reranker !== undefined,

@@ -38,7 +38,9 @@ export async function openApp(config: Config, options: OpenAppOptions): Promise<
       diagnostics: () => ({
         storeDescription: store.description,
         notes: store.notes,
-        ...(whole ? { retrieval: { vectorIndex, lexicalIndex, embedder } } : {}),
+        ...(whole
+          ? { retrieval: { vectorIndex, lexicalIndex, embedder, snapshot: app.snapshotState() } }
+          : {}),
       }),
       askChecker: async (request) =>
         (await import('./ask-checker.js')).askConfiguredChecker(config, app.useCases.retrieval, request),

@@ -40,7 +40,14 @@ async function start(
   opened.push(store);
   const engines: Engines = await openEngines(config, logger);
   opened.push(engines);
-  const app: App = await createApp({ store, engines, logger, settings: config, runJobs: true });
+  const app: App = await createApp({
+    store,
+    engines,
+    logger,
+    settings: config,
+    runJobs: true,
+    writeSnapshots: true,
+  });
   opened.push(app);
   const newAdminKey = await ensureAdminKey(
     { keys: store.keys, audit: store.audit, clock: systemClock },

@@ -9,6 +9,7 @@ import type { LexicalIndex } from '../ports/lexical-index.js';
 import type { NamespaceScope, NoteFilter, NoteStore } from '../ports/note-store.js';
 import type { UseCases } from '../ports/use-cases.js';
 import type { VectorIndex } from '../ports/vector-index.js';
+import type { SnapshotState } from '../retrieval/snapshot-keeper.js';
 
 /** How far a long piece of work has come. */
 export interface Progress {
@@ -66,6 +67,8 @@ export interface Diagnostics {
     readonly vectorIndex: Pick<VectorIndex, 'count' | 'stats'>;
     readonly lexicalIndex: Pick<LexicalIndex, 'count' | 'search'>;
     readonly embedder: Pick<Embedder, 'model' | 'embed'>;
+    /** What the start made of the index's snapshot; undefined where snapshots are switched off. */
+    readonly snapshot?: SnapshotState | undefined;
   };
 }
 

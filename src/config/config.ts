@@ -25,8 +25,10 @@ export interface Config {
   readonly host: string;
   /** 0: any free port. */
   readonly port: number;
-  /** Absolute path; holds the SQLite store and nothing else. */
+  /** Absolute path; holds the SQLite store and the vector index's snapshot. */
   readonly dataDir: string;
+  /** Whether the vector index is kept in the data folder, for a quick next start. */
+  readonly snapshots: boolean;
   /** Absolute path; models are shared by every data folder of the checkout. */
   readonly modelsDir: string;
   /** The first admin key; none: one is made and shown once. Never printed. */

@@ -23,8 +23,11 @@ export interface FollowerOptions {
 export interface IndexFollower {
   /** Store revision up to which the indexes hold every change. */
   readonly revision: number;
-  /** Fills empty indexes from the store. */
-  fill(): Promise<void>;
+  /**
+   * Fills the indexes from the store. `restoredRevision`: the vector index already holds every change up to there, from a
+   * snapshot; where it turns out not to be this store's, it is cleared and filled too, and `false` comes back.
+   */
+  fill(restoredRevision?: number): Promise<boolean>;
   /** Resolves when every change acknowledged before this call is in the indexes. */
   catchUp(): Promise<void>;
   /** Compares all versions with the store and mends what differs; returns how many notes did. */
@@ -49,19 +52,40 @@ class StoreFollower implements IndexFollower {
     return this.#revision;
   }
 
-  async fill(): Promise<void> {
-    const { store } = this.#options;
+  async fill(restoredRevision?: number): Promise<boolean> {
+    const { store, vectorIndex } = this.#options;
     // Read before the scan: a change made meanwhile is applied twice at worst, and versions make that harmless.
     const revision = await store.lastRevision();
+    const sound = await this.#scan(restoredRevision !== undefined);
+    // What was deprecated since the snapshot is in no scan of active notes: the changes since then say so.
+    this.#revision = sound && restoredRevision !== undefined ? restoredRevision : revision;
+    await this.catchUp();
+    if (!sound || restoredRevision === undefined) return sound;
+    if (vectorIndex.count() <= (await store.count('all', { statuses: ['ACTIVE'] }))) return true;
+    await vectorIndex.clear();
+    await this.#scan(false);
+    this.#revision = revision;
+    await this.catchUp();
+    return false;
+  }
+
+  /** Applies all active notes. False, and everything applied to a cleared index, where it held a newer version than the store. */
+  async #scan(restored: boolean): Promise<boolean> {
+    const { store, vectorIndex } = this.#options;
     let afterId: NoteId | undefined;
     for (;;) {
       const page = await store.scanActive(afterId, PAGE);
+      const newer = ({ note }: StoredNote): boolean =>
+        (vectorIndex.versionOf(note.namespace, note.id) ?? 0) > note.version;
+      if (restored && page.some(newer)) {
+        await vectorIndex.clear();
+        await this.#scan(false);
+        return false;
+      }
       await this.#apply(page);
       afterId = page.at(-1)?.note.id;
-      if (page.length < PAGE) break;
+      if (page.length < PAGE) return true;
     }
-    this.#revision = revision;
-    await this.catchUp();
   }
 
   catchUp(): Promise<void> {
@@ -122,7 +146,9 @@ class StoreFollower implements IndexFollower {
     const { vectorIndex, lexicalIndex, modelId } = this.#options;
     const active = notes.filter(({ note }) => note.status === 'ACTIVE');
     const inactive = notes.filter(({ note }) => note.status !== 'ACTIVE').map(({ note }) => note);
-    const indexed = active.flatMap((stored) => toIndexed(stored, modelId) ?? []);
+    const indexed = active
+      .flatMap((stored) => toIndexed(stored, modelId) ?? [])
+      .filter(({ namespace, id, version }) => vectorIndex.versionOf(namespace, id) !== version);
     if (inactive.length > 0) {
       await vectorIndex.remove(inactive);
       await lexicalIndex.remove(inactive);

@@ -26,6 +26,7 @@ describe('parseConfig', () => {
       dataDir: path.resolve('/somewhere/data'),
       modelsDir: path.join(INSTALLATION_DIR, '.cache', 'models'),
       sample: true,
+      snapshots: true,
       embedder: 'all-MiniLM-L6-v2',
       introspection: true,
       trustedOrigins: [],

@@ -87,13 +87,18 @@ export function checkQuery(query: VectorQuery, dimensions: number): void {
 export function fromNative(error: unknown): ErrataError {
   if (error instanceof ErrataError) return error;
   const message = error instanceof Error ? error.message : String(error);
-  switch (errorCode(error)) {
+  const code = errorCode(error);
+  switch (code) {
     case 'INVALID_VECTOR':
       return new ErrataError('INVALID_VECTOR', message, { cause: error });
     case 'INVALID_INPUT':
       return new ErrataError('INVALID_INPUT', message, { cause: error });
     case 'CLOSED':
       return new ErrataError('CLOSED', message, { cause: error });
+    case 'QUEUE_FULL':
+    case 'TIMED_OUT':
+    case 'ABORTED':
+      return new ErrataError(code, message, { cause: error });
     case 'OUT_OF_MEMORY':
       return new ErrataError('INDEX_UNAVAILABLE', message, { cause: error });
     default:

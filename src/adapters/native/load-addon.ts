@@ -113,13 +113,56 @@ export interface NativePartition {
   scoresOf(vector: Float32Array, keys: Float64Array): Promise<Float64Array>;
   /** Number of slots that are freed: at once, or where there is a graph, once the next one was built. */
   compact(): Promise<number>;
+  /** Takes partition `number` of a snapshot over; only while empty. Rejects with `CORRUPT_RECORD` where it contradicts itself. */
+  restore(handle: NativeSnapshotHandle, number: number): Promise<void>;
   /** Resolves when the background has nothing to do. */
   settle(): Promise<void>;
   stats(): NativePartitionStats;
   close(): void;
 }
 
+declare const snapshotHandle: unique symbol;
+/** A mapped and verified file; it is unmapped once neither it nor a partition restored from it is used. */
+export interface NativeSnapshotHandle {
+  readonly [snapshotHandle]: never;
+}
+
+export interface NativeSnapshotWanted {
+  readonly path: string;
+  readonly dimensions: number;
+  readonly codes: boolean;
+  readonly model: string;
+  readonly store: string;
+}
+
+/** `refusal` is `NONE` where the file was taken; only then is the rest there. */
+export interface NativeOpenedSnapshot {
+  readonly refusal: string;
+  readonly detail: string;
+  readonly handle?: NativeSnapshotHandle;
+  readonly directory?: Uint8Array;
+  readonly revision?: number;
+  readonly createdMs?: number;
+  readonly partitions?: number;
+  readonly keys?: number;
+  readonly bytes?: number;
+}
+
 export interface NativeAddon {
+  /**
+   * Writes `path` whole or not at all; resolves with its bytes. Writers of the partitions wait, searches do not.
+   * Rejects with `QUEUE_FULL` while a partition builds or compacts, unless that is to be stopped.
+   */
+  saveSnapshot(
+    options: NativeSnapshotWanted & {
+      readonly revision: number;
+      readonly createdMs: number;
+      readonly stopsBackground: boolean;
+    },
+    directory: Uint8Array,
+    partitions: readonly NativePartition[],
+  ): Promise<number>;
+  openSnapshot(wanted: NativeSnapshotWanted): Promise<NativeOpenedSnapshot>;
   readonly Partition: new (options: NativePartitionOptions) => NativePartition;
   isa(): string;
   availableIsas(): string[];

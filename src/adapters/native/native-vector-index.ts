@@ -1,6 +1,7 @@
 import { ErrataError } from '../../domain/errors.js';
 import type { NoteId } from '../../domain/note.js';
 import { type CosineScore, cosine } from '../../domain/scores.js';
+import type { RefusedSnapshot, RestoredSnapshot } from '../../ports/index-snapshots.js';
 import type {
   IndexedNote,
   IndexRemoval,
@@ -12,9 +13,15 @@ import type {
 import { compileFilter } from './compile-filter.js';
 import { checkNote, checkQuery, checkRemoval, checkVector, fromNative } from './index-checks.js';
 import { IndexWriter } from './index-writer.js';
-import { loadAddon, type NativeAddon, type NativePartitionOptions } from './load-addon.js';
+import {
+  loadAddon,
+  type NativeAddon,
+  type NativePartition,
+  type NativePartitionOptions,
+} from './load-addon.js';
 import { mergeAnswers } from './merge-answers.js';
 import { NoteDirectory } from './note-directory.js';
+import { restoreDirectory, type SnapshotFile, saveDirectory } from './snapshot-directory.js';
 import { sumStats } from './sum-stats.js';
 import { WorkQueues } from './work-queues.js';
 
@@ -41,6 +48,7 @@ export class NativeVectorIndex implements VectorIndex {
   readonly dimensions: number;
   readonly #addon: NativeAddon;
   readonly #directory = new NoteDirectory();
+  readonly #createPartition: () => NativePartition;
   readonly #writer: IndexWriter;
   readonly #queues = new WorkQueues();
   #closing: Promise<void> | undefined;
@@ -48,7 +56,8 @@ export class NativeVectorIndex implements VectorIndex {
   constructor(addon: NativeAddon, options: NativePartitionOptions) {
     this.dimensions = options.dimensions;
     this.#addon = addon;
-    this.#writer = new IndexWriter(this.#directory, options.dimensions, () => new addon.Partition(options));
+    this.#createPartition = () => new addon.Partition(options);
+    this.#writer = new IndexWriter(this.#directory, options.dimensions, this.#createPartition);
   }
 
   async upsert(notes: readonly IndexedNote[]): Promise<void> {
@@ -110,6 +119,26 @@ export class NativeVectorIndex implements VectorIndex {
     this.#checkOpen();
     const all = Array.from(this.#directory.allPartitions(), ({ native }) => native.stats());
     return sumStats(all, this.#directory.count(), this.#addon.isa());
+  }
+
+  /** Writes all that is held, as of one moment. The revision must be one whose changes were all applied before this call. */
+  async saveSnapshot(file: SnapshotFile, revision: number, last = false): Promise<number> {
+    this.#checkOpen();
+    return this.#queues.write(() =>
+      saveDirectory(this.#addon, this.#directory, { ...this.#shape(), ...file }, { revision, last }),
+    );
+  }
+
+  /** Fills this empty index from a file, or leaves it empty. */
+  async restoreSnapshot(file: SnapshotFile): Promise<RestoredSnapshot | RefusedSnapshot> {
+    this.#checkOpen();
+    return this.#queues.write(() =>
+      restoreDirectory(this.#addon, this.#directory, { ...this.#shape(), ...file }, this.#createPartition),
+    );
+  }
+
+  #shape(): { readonly dimensions: number; readonly codes: boolean } {
+    return { dimensions: this.dimensions, codes: true };
   }
 
   /** Resolves once no graph is being built in the background: for benches and tests. */

@@ -1,4 +1,5 @@
 import type { Attributes, NoteId } from '../../domain/note.js';
+import type { DirectoryImage, ImageRecord } from './directory-codec.js';
 import type { NativePartition } from './load-addon.js';
 
 /** What the index holds of one note; the vectors are in the partition. */
@@ -62,6 +63,19 @@ export class TagDirectory {
 
   clear(): void {
     this.#tags.clear();
+  }
+
+  /** For a snapshot: number of the next tag, and name, number and uses of each. */
+  image(): { readonly nextTag: number; readonly tags: [string, number, number][] } {
+    return {
+      nextTag: this.#next,
+      tags: Array.from(this.#tags, ([name, { tag, uses }]) => [name, tag, uses]),
+    };
+  }
+
+  adopt(nextTag: number, tags: DirectoryImage['tags']): void {
+    this.#next = nextTag;
+    for (const [name, tag, uses] of tags) this.#tags.set(name, { tag, uses });
   }
 }
 
@@ -155,6 +169,52 @@ export class NoteDirectory {
     this.#ids.clear();
     this.#count = 0;
     this.tags.clear();
+  }
+
+  /** Everything for a snapshot; partitions in the order of `allPartitions()`. */
+  image(): DirectoryImage {
+    const partitions: DirectoryImage['partitions'][number][] = [];
+    const removed: [string, NoteId, number][] = [];
+    const places = new Map<NamespaceEntry, Map<string, number>>();
+    for (const [namespace, entry] of this.#namespaces) {
+      const own = new Map<string, number>();
+      for (const [taskType, { notes }] of entry.partitions)
+        own.set(taskType, partitions.push({ namespace, taskType, notes }) - 1);
+      places.set(entry, own);
+      for (const [id, version] of entry.removed) removed.push([namespace, id, version]);
+    }
+    function* records(): Iterable<ImageRecord> {
+      for (const [entry, own] of places) {
+        for (const { key, id, version, attributes, taskType } of entry.notes.values())
+          yield { key, id, version, attributes, partition: own.get(taskType) ?? 0 };
+      }
+    }
+    return { nextKey: this.#nextKey, ...this.tags.image(), partitions, removed, records: records() };
+  }
+
+  /** Takes an image over into this empty directory; false, and still empty, where it contradicts itself. */
+  adopt(image: DirectoryImage, natives: readonly NativePartition[]): boolean {
+    this.#nextKey = image.nextKey;
+    this.tags.adopt(image.nextTag, image.tags);
+    const counts = image.partitions.map(({ namespace, taskType, notes }, i) => {
+      const native = natives[i];
+      if (native !== undefined) this.addPartition(namespace, taskType, native).notes = notes;
+      return 0;
+    });
+    for (const { key, id, version, attributes, partition } of image.records) {
+      const place = image.partitions[partition];
+      if (place === undefined || key >= image.nextKey || this.#ids.has(key)) {
+        this.clear();
+        return false;
+      }
+      counts[partition] = (counts[partition] ?? 0) + 1;
+      this.#ids.set(key, id);
+      this.commit({ key, id, version, attributes, namespace: place.namespace, taskType: place.taskType });
+    }
+    for (const [namespace, id, version] of image.removed) this.rememberRemoval(namespace, id, version);
+    const whole = image.partitions.every(({ notes }, i) => notes === counts[i]);
+    if (!whole) this.clear();
+    return whole;
   }
 
   #namespace(name: string): NamespaceEntry {

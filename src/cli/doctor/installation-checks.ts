@@ -1,3 +1,4 @@
+import type { SnapshotState } from '../../retrieval/snapshot-keeper.js';
 import type { Diagnostics } from '../cli-deps.js';
 import { attempt, type CheckResult, fail, ok, warn } from './check.js';
 
@@ -77,6 +78,21 @@ function checkIndex(diagnostics: Diagnostics, { vectorIndex }: Retrieval): Promi
   });
 }
 
+function checkSnapshot({ restored, refused, restoreMs }: SnapshotState): CheckResult {
+  const remedy = 'none needed: the server writes a new one; see schema/snapshot-v1.md for the reasons';
+  if (restored !== undefined) {
+    const { notes, revision, sizeBytes, createdMs } = restored;
+    const written = new Date(createdMs).toISOString();
+    return ok(
+      'index snapshot',
+      `${notes} notes of revision ${revision} in ${restoreMs.toFixed(0)} ms, ${(sizeBytes / 1e6).toFixed(1)} MB, written ${written}`,
+    );
+  }
+  if (refused === undefined) return warn('index snapshot', 'could not be read', remedy);
+  if (refused.refusal === 'ABSENT') return ok('index snapshot', 'none yet: servers write one as they stop');
+  return warn('index snapshot', `not used: ${refused.refusal}, ${refused.detail}`, remedy);
+}
+
 function checkLexicalIndex(diagnostics: Diagnostics, { lexicalIndex }: Retrieval): Promise<CheckResult> {
   return attempt('text index', 'restart the server: the index is filled anew', async () => {
     const active = await diagnostics.notes.count('all', { statuses: ['ACTIVE'] });
@@ -96,6 +112,7 @@ export async function checkInstallation(diagnostics: Diagnostics): Promise<reado
   if (retrieval === undefined) return results;
   results.push(await checkEmbedder(retrieval));
   results.push(await checkIndex(diagnostics, retrieval));
+  if (retrieval.snapshot !== undefined) results.push(checkSnapshot(retrieval.snapshot));
   results.push(await checkLexicalIndex(diagnostics, retrieval));
   return results;
 }

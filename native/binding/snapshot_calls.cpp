@@ -1,0 +1,141 @@
+#include "binding/snapshot_calls.hpp"
+
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "binding/arguments.hpp"
+#include "binding/partition_object.hpp"
+#include "binding/work.hpp"
+#include "snapshot/snapshot_reader.hpp"
+#include "snapshot/snapshot_writer.hpp"
+
+namespace errata::binding {
+namespace {
+
+constexpr std::size_t kLargestInteger = 9007199254740991;  // 2^53 - 1
+constexpr unsigned kMostThreads = 8;                       // memory is full with fewer
+
+struct SaveTask {
+  std::string path;
+  SnapshotFacts facts;
+  std::vector<std::uint8_t> directory;
+  std::vector<std::shared_ptr<Partition>> partitions;
+  bool stops_background = false;
+  std::uint64_t bytes = 0;
+
+  Status operator()() {
+    SnapshotWriter writer(path, facts);
+    Status status = writer.open();
+    if (!status.ok()) return status;
+    writer.begin_section(SectionKind::kDirectory, 0);
+    status = writer.append(directory.data(), directory.size());
+    if (status.ok()) status = writer.end_section();
+    for (std::uint32_t i = 0; status.ok() && i < partitions.size(); ++i) {
+      status = partitions[i]->save(writer, i, stops_background);
+    }
+    return status.ok() ? writer.finish(bytes) : status;
+  }
+};
+
+struct OpenTask {
+  std::string path;
+  SnapshotWanted wanted;
+  unsigned threads = 1;
+  Refusal refusal = Refusal::kNone;
+  std::string detail;
+  std::shared_ptr<Snapshot> snapshot;
+
+  Status operator()() {
+    snapshot = Snapshot::open(path, wanted, threads, refusal, detail);
+    return {};
+  }
+};
+
+Napi::Object options_of(const Napi::CallbackInfo& info) {
+  if (info[0].IsObject()) return info[0].As<Napi::Object>();
+  throw to_error(info.Env(), Status::fail(Code::kInvalidInput, "Expected an object for options"));
+}
+
+std::string read_text(const Napi::Object& options, const char* name) {
+  const Napi::Value value = options.Get(name);
+  if (value.IsString()) return value.As<Napi::String>().Utf8Value();
+  throw to_error(options.Env(),
+                 Status::fail(Code::kInvalidInput, std::string("Expected a string for ") + name));
+}
+
+std::size_t read_number(const Napi::Object& options, const char* name) {
+  return read_integer(options.Get(name), name, 0, kLargestInteger, 0);
+}
+
+Napi::Value to_opened(Napi::Env env, const OpenTask& task) {
+  auto object = Napi::Object::New(env);
+  object.Set("refusal", Napi::String::New(env, refusal_name(task.refusal)));
+  object.Set("detail", Napi::String::New(env, task.detail));
+  if (!task.snapshot) return object;
+  const SnapshotHeader& header = task.snapshot->header();
+  const auto set = [&object, env](const char* name, std::uint64_t value) {
+    object.Set(name, Napi::Number::New(env, static_cast<double>(value)));
+  };
+  set("revision", header.revision);
+  set("createdMs", header.created_ms);
+  set("partitions", header.partitions);
+  set("rows", header.rows);
+  set("keys", header.keys);
+  set("bytes", header.file_bytes);
+  SectionView view;
+  if (task.snapshot->section(SectionKind::kDirectory, 0, view)) {
+    object.Set("directory", Napi::Buffer<std::uint8_t>::Copy(
+                                env, reinterpret_cast<const std::uint8_t*>(view.data), view.bytes));
+  }
+  using Handle = std::shared_ptr<Snapshot>;
+  object.Set("handle", Napi::External<Handle>::New(env, new Handle(task.snapshot),
+                                                   [](Napi::Env, Handle* handle) { delete handle; }));
+  return object;
+}
+
+}  // namespace
+
+Napi::Value save_snapshot(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
+  const Napi::Object options = options_of(info);
+  SaveTask task;
+  task.path = read_text(options, "path");
+  task.facts.model = read_text(options, "model");
+  task.facts.store = read_text(options, "store");
+  task.facts.revision = read_number(options, "revision");
+  task.facts.created_ms = read_number(options, "createdMs");
+  task.facts.dimensions = static_cast<std::uint32_t>(read_number(options, "dimensions"));
+  task.facts.codes = options.Get("codes").ToBoolean().Value();
+  task.stops_background = options.Get("stopsBackground").ToBoolean().Value();
+  task.directory = copy_bytes(info[1], "directory");
+  if (!info[2].IsArray()) {
+    throw to_error(env, Status::fail(Code::kInvalidInput, "Expected an array for partitions"));
+  }
+  const auto list = info[2].As<Napi::Array>();
+  for (std::uint32_t i = 0; i < list.Length(); ++i) {
+    const Napi::Value value = list[i];
+    if (!value.IsObject()) {
+      throw to_error(env, Status::fail(Code::kInvalidInput, "Expected partitions in partitions"));
+    }
+    task.partitions.push_back(PartitionObject::Unwrap(value.As<Napi::Object>())->opened(env));
+  }
+  return run_off_loop(env, std::move(task), [](Napi::Env out, const SaveTask& done) -> Napi::Value {
+    return Napi::Number::New(out, static_cast<double>(done.bytes));
+  });
+}
+
+Napi::Value open_snapshot(const Napi::CallbackInfo& info) {
+  const Napi::Object options = options_of(info);
+  OpenTask task;
+  task.path = read_text(options, "path");
+  task.wanted.model = read_text(options, "model");
+  task.wanted.store = read_text(options, "store");
+  task.wanted.dimensions = static_cast<std::uint32_t>(read_number(options, "dimensions"));
+  task.wanted.codes = options.Get("codes").ToBoolean().Value();
+  task.threads = std::max(1u, std::min(kMostThreads, std::thread::hardware_concurrency()));
+  return run_off_loop(info.Env(), std::move(task), to_opened);
+}
+
+}  // namespace errata::binding

@@ -1,0 +1,15 @@
+#pragma once
+
+#include <napi.h>
+
+namespace errata::binding {
+
+/// saveSnapshot(options, directory: Uint8Array, partitions: Partition[]): Promise<number>, the file's bytes.
+/// `NativeAddon.saveSnapshot` of src/adapters/native/load-addon.ts.
+Napi::Value save_snapshot(const Napi::CallbackInfo& info);
+
+/// openSnapshot(options): Promise of what `NativeAddon.openSnapshot` says; its `handle` is for
+/// `Partition.restore`.
+Napi::Value open_snapshot(const Napi::CallbackInfo& info);
+
+}  // namespace errata::binding

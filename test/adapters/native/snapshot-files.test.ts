@@ -1,0 +1,195 @@
+import { mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import {
+  createNativeVectorIndex,
+  type NativeVectorIndex,
+} from '../../../src/adapters/native/native-vector-index.js';
+import { SnapshotFiles } from '../../../src/adapters/native/snapshot-files.js';
+import { seededRandom } from '../../../src/evaluation/statistics/seeded-random.js';
+import type { IndexedNote } from '../../../src/ports/vector-index.js';
+import { DIMENSIONS, note, noteId, unit } from '../../contract/vector-index.contract.js';
+
+const random = seededRandom(20_260_131);
+const randomUnit = (): Float32Array =>
+  unit(...Array.from({ length: DIMENSIONS }, () => random() + random() - 1));
+
+function notes(count: number): IndexedNote[] {
+  return Array.from({ length: count }, (_, i) =>
+    note(`note ${i}`, randomUnit(), {
+      namespace: i % 5 === 0 ? 'other' : 'acme',
+      taskType: ['review', 'scan', 'größe'][i % 3] ?? '',
+      version: 1 + (i % 4),
+      attributes: { repo: `r${i % 7}`, ...(i % 2 === 0 ? { lang: 'ts' } : {}) },
+      vectors: i % 2 === 0 ? { lesson: randomUnit(), situation: randomUnit() } : { lesson: randomUnit() },
+    }),
+  );
+}
+
+describe('SnapshotFiles', () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'errata-snapshot-'));
+  const file = path.join(folder, 'vectors.snapshot');
+  const indexes: NativeVectorIndex[] = [];
+  const open = (): { index: NativeVectorIndex; files: SnapshotFiles } => {
+    // Partitions of two rows and more have a graph.
+    const index = createNativeVectorIndex({ dimensions: DIMENSIONS, graphThreshold: 2 });
+    indexes.push(index);
+    return { index, files: new SnapshotFiles({ index, path: file, modelId: 'model' }) };
+  };
+  const all = notes(120);
+  let sound: Buffer;
+  let original: NativeVectorIndex;
+
+  beforeAll(async () => {
+    const { index, files } = open();
+    original = index;
+    await index.upsert(all);
+    await index.remove(all.slice(0, 9).map(({ namespace, id }) => ({ namespace, id, version: 9 })));
+    await index.settle();
+    await files.save('store', 42);
+    sound = readFileSync(file);
+    indexes.pop();
+  });
+  afterEach(async () => {
+    for (const index of indexes.splice(0)) await index.close();
+    writeFileSync(file, sound);
+  });
+  afterAll(async () => {
+    await original.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  async function expectSameAnswers(index: NativeVectorIndex): Promise<void> {
+    for (const namespace of ['acme', 'other']) {
+      for (const attributes of [undefined, { lang: 'ts' }, { repo: 'r3', lang: 'ts' }, { repo: 'none' }]) {
+        for (const taskType of [undefined, 'review', 'größe']) {
+          const query = { namespace, taskType, attributes, vector: randomUnit(), k: 10 };
+          const { hits } = await index.search(query);
+          expect(hits).toEqual((await original.search(query)).hits);
+        }
+      }
+    }
+  }
+
+  it('gives back notes, versions, attributes and answers, and goes on from there', async () => {
+    const { index, files } = open();
+    expect(await files.restore('store', 42)).toMatchObject({
+      revision: 42,
+      notes: 111,
+      sizeBytes: sound.length,
+    });
+    expect(index.count()).toBe(111);
+    expect(index.count('other')).toBe(original.count('other'));
+    expect(index.versionOf('acme', noteId('note 11'))).toBe(4);
+    await expectSameAnswers(index);
+    // A removal is remembered: a late upsert of an older version stays out.
+    await index.upsert(all.slice(0, 9));
+    expect(index.count()).toBe(111);
+    // Keys and tags go on where they were: nothing is answered under another's name.
+    await index.upsert([note('new', unit(1, 2, 3), { attributes: { repo: 'fresh' } })]);
+    const { hits } = await index.search({
+      namespace: 'acme',
+      vector: unit(1, 2, 3),
+      attributes: { repo: 'fresh' },
+      k: 5,
+    });
+    expect(hits.map(({ id }) => id)).toEqual([noteId('new')]);
+    await index.remove([{ namespace: 'acme', id: noteId('new'), version: 9 }]);
+    await expectSameAnswers(index);
+  });
+
+  it('writes while searches run, and the file replaced under a restored index harms nothing', async () => {
+    const { index, files } = open();
+    await files.restore('store', 42);
+    await index.settle();
+    const searches = Array.from({ length: 50 }, () =>
+      index.search({ namespace: 'acme', vector: randomUnit(), k: 5 }),
+    );
+    await files.save('store', 43);
+    expect((await Promise.all(searches)).every(({ hits }) => hits.length === 5)).toBe(true);
+    await expectSameAnswers(index);
+    expect(await open().files.restore('store', 43)).toMatchObject({ revision: 43, notes: 111 });
+  });
+
+  const restoreOf = (bytes: Buffer) => {
+    writeFileSync(file, bytes);
+    return open().files.restore('store', 42);
+  };
+  it.each([
+    [
+      'WRONG_MODEL',
+      () => new SnapshotFiles({ index: open().index, path: file, modelId: 'another' }).restore('store', 42),
+    ],
+    ['WRONG_STORE', () => open().files.restore('another', 42)],
+    ['AHEAD_OF_STORE', () => open().files.restore('store', 41)],
+    [
+      'ABSENT',
+      () =>
+        new SnapshotFiles({ index: open().index, path: `${file}-none`, modelId: 'model' }).restore(
+          'store',
+          42,
+        ),
+    ],
+    ['TRUNCATED', () => restoreOf(sound.subarray(0, -1))],
+    ['TRUNCATED', () => restoreOf(Buffer.alloc(0))],
+    ['NOT_A_SNAPSHOT', () => restoreOf(Buffer.alloc(9_000, 'x'))],
+    [
+      'WRONG_SHAPE',
+      () => {
+        const index = createNativeVectorIndex({ dimensions: DIMENSIONS + 8 });
+        indexes.push(index);
+        return new SnapshotFiles({ index, path: file, modelId: 'model' }).restore('store', 42);
+      },
+    ],
+  ])('refuses with %s and leaves the index empty and usable', async (refusal, restore) => {
+    expect(await restore()).toMatchObject({ refusal });
+    const index = indexes.at(-1);
+    expect(index?.count()).toBe(0);
+    expect(index?.stats().partitions).toBe(0);
+    if (index?.dimensions !== DIMENSIONS) return;
+    await index.upsert(all);
+    expect(index.count()).toBe(120);
+  });
+
+  it('refuses a file with a byte changed anywhere', async () => {
+    const { index, files } = open();
+    for (let round = 0; round < 400; round += 1) {
+      const changed = Buffer.from(sound);
+      // Every eighth byte of the header's fields, then anywhere.
+      const at = round < 100 ? round * 8 : Math.floor(random() * changed.length);
+      changed[at] = (changed[at] ?? 0) ^ (1 << Math.floor(random() * 8));
+      writeFileSync(file, changed);
+      const outcome = await files.restore('store', 42);
+      expect(outcome, `byte ${at}`).toHaveProperty('refusal');
+      expect(index.count()).toBe(0);
+    }
+  });
+
+  it('is readable by its owner only', async () => {
+    const { index, files } = open();
+    await index.upsert(all);
+    await files.save('store', 1, true);
+    const { mode } = await import('node:fs').then(({ statSync }) => statSync(file));
+    if (process.platform !== 'win32') expect(mode & 0o077).toBe(0);
+  });
+
+  it('leaves the old file where a new one cannot be written, and says so', async () => {
+    const { index } = open();
+    const files = new SnapshotFiles({ index, path: path.join(folder, 'no folder', 'x'), modelId: 'model' });
+    await expect(files.save('store', 1)).rejects.toMatchObject({ code: 'INVALID_INPUT' });
+    expect(readFileSync(file).equals(sound)).toBe(true);
+  });
+
+  it('removes what a killed writer left, but not what another is writing', async () => {
+    const stale = `${file}.123-1.new`;
+    const fresh = `${file}.124-1.new`;
+    writeFileSync(stale, 'x');
+    writeFileSync(fresh, 'x');
+    utimesSync(stale, 1, 1);
+    await open().files.restore('store', 42);
+    expect(() => readFileSync(stale)).toThrow('ENOENT');
+    expect(readFileSync(fresh, 'utf8')).toBe('x');
+    rmSync(fresh);
+  });
+});
