@@ -5,8 +5,9 @@ import { createSqliteStore } from '../adapters/sqlite/create-sqlite-store.js';
 import type { EvaluateRequest, EvaluateResult, OnProgress } from '../cli/cli-deps.js';
 import type { Config } from '../config/config.js';
 import type { Caller } from '../domain/api-key.js';
+import { type CrossValidated, crossValidate } from '../evaluation/cross-validate.js';
 import { evaluate } from '../evaluation/evaluate.js';
-import { fitLateInteraction } from '../evaluation/fit-late-interaction.js';
+import { fitLateInteraction, prepareQueries } from '../evaluation/fit-late-interaction.js';
 import { fitScore, labelCandidates } from '../evaluation/fit-score.js';
 import { halfOf } from '../evaluation/golden-set.js';
 import { silentLogger } from '../ports/logger.js';
@@ -49,8 +50,14 @@ export async function evaluateSample(request: EvaluateRequest): Promise<Evaluate
   });
 }
 
-/** Fits the match score on the tuning half of the sample's golden queries. */
-export async function fitSample(config: Config): Promise<FittedScore> {
+export interface SampleFit {
+  readonly fitted: FittedScore;
+  /** Late interaction on the tuning half, each query judged by weights fitted without it. */
+  readonly crossValidated: readonly CrossValidated[];
+}
+
+/** Fits match score and late interaction on the tuning half of the sample's golden queries. */
+export async function fitSample(config: Config): Promise<SampleFit> {
   const golden = sampleGoldenSet();
   return withSample(config, undefined, undefined, async ({ app, engines, sample }) => {
     const tune = golden.queries.filter((query) => halfOf(query) === 'tune');
@@ -62,13 +69,16 @@ export async function fitSample(config: Config): Promise<FittedScore> {
       embeddingModel: model.id,
       fittedOn: `tuning half of sample golden set ${golden.digest}: ${tune.length} queries`,
     });
-    if (labelled.some(({ embedding }) => embedding.tokenVectors === undefined)) return fitted;
-    const lateInteraction = await fitLateInteraction(labelled, {
+    if (labelled.some(({ embedding }) => embedding.tokenVectors === undefined))
+      return { fitted, crossValidated: [] };
+    const centre = app.centres.meanOf(SAMPLE_NAMESPACE);
+    const queries = await prepareQueries(labelled, {
       scoreModel: createScoreModel(model.id, fitted),
       notes: app.retrieveDeps.store.notes,
-      centre: app.centres.meanOf(SAMPLE_NAMESPACE),
+      centre,
     });
-    return { ...fitted, lateInteraction };
+    const lateInteraction = fitLateInteraction(queries, centre);
+    return { fitted: { ...fitted, lateInteraction }, crossValidated: crossValidate(queries) };
   });
 }
 

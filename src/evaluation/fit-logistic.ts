@@ -75,7 +75,7 @@ function dot(a: readonly number[], b: readonly number[]): number {
 }
 
 /** Gaussian elimination with partial pivoting. */
-function solve(matrix: readonly (readonly number[])[], vector: readonly number[]): readonly number[] {
+export function solve(matrix: readonly (readonly number[])[], vector: readonly number[]): readonly number[] {
   const rows = matrix.map((row, index) => [...row, vector[index] ?? 0]);
   const size = rows.length;
   const at = (i: number, j: number): number => rows[i]?.[j] ?? 0;

@@ -17,6 +17,7 @@ interface LabelledCandidate extends CandidateFeatures {
 }
 
 export interface LabelledQuery {
+  readonly id: string;
   readonly request: ValidRequest;
   /** With token vectors where the embedder gives them. */
   readonly embedding: Embedding;
@@ -48,6 +49,7 @@ export async function labelCandidates(
     const terms = await queryTerms(deps.lexicalIndex, namespace, request.query);
     const expected = new Set(query.expected.map(({ key }) => resolve(key)));
     labelled.push({
+      id: query.id,
       request,
       embedding,
       terms,

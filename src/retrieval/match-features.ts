@@ -1,4 +1,5 @@
 import type { CosineScore } from '../domain/scores.js';
+import { type Names, namesAnother } from './names.js';
 
 /** What a candidate's score is made of; every feature is 0…1 or a cosine, so that one saved model fits every note set. */
 export interface MatchFeatures {
@@ -10,12 +11,17 @@ export interface MatchFeatures {
   readonly identifierShare: number;
   /** Share of the query's identifiers missing from the note, 0…1; 0 where the query has none. */
   readonly identifiersMissing: number;
+  /** BM25 relative to the best hit's, 0…1. */
+  readonly lexicalShare: number;
+  /** 1 where the query names another CVE, rule, article, … than the note does. */
+  readonly otherName: 0 | 1;
 }
 
 export interface QueryTerms {
   /** Distinct lower-case words and identifiers. */
   readonly terms: readonly string[];
   readonly identifiers: readonly string[];
+  readonly names: Names;
   /** Inverse document frequency by term, within the namespace. */
   readonly idf: ReadonlyMap<string, number>;
 }
@@ -25,11 +31,17 @@ export function inverseDocumentFrequency(notes: number, notesWithTerm: number): 
   return Math.log(1 + (notes - notesWithTerm + 0.5) / (notesWithTerm + 0.5));
 }
 
+export interface NoteTerms {
+  readonly terms: ReadonlySet<string>;
+  readonly identifiers: ReadonlySet<string>;
+  readonly names: Names;
+}
+
 /** Features of one candidate, from its term and identifier sets (lower case). */
 export function matchFeatures(
-  query: QueryTerms,
-  note: { readonly terms: ReadonlySet<string>; readonly identifiers: ReadonlySet<string> },
-  cosine: CosineScore | undefined,
+  query: Pick<QueryTerms, 'terms' | 'identifiers' | 'names' | 'idf'>,
+  note: NoteTerms,
+  found: { readonly cosine: CosineScore | undefined; readonly lexicalShare: number },
 ): MatchFeatures {
   let total = 0;
   let covered = 0;
@@ -38,12 +50,14 @@ export function matchFeatures(
     total += weight;
     if (note.terms.has(term)) covered += weight;
   }
-  const found = query.identifiers.filter((identifier) => note.identifiers.has(identifier)).length;
+  const present = query.identifiers.filter((identifier) => note.identifiers.has(identifier)).length;
   const asked = query.identifiers.length;
   return {
-    cosine: cosine ?? 0,
+    cosine: found.cosine ?? 0,
     idfCoverage: total === 0 ? 0 : covered / total,
-    identifierShare: asked === 0 ? 0 : found / asked,
-    identifiersMissing: asked === 0 ? 0 : (asked - found) / asked,
+    identifierShare: asked === 0 ? 0 : present / asked,
+    identifiersMissing: asked === 0 ? 0 : (asked - present) / asked,
+    lexicalShare: found.lexicalShare,
+    otherName: namesAnother(query.names, note.names) ? 1 : 0,
   };
 }

@@ -1,20 +1,16 @@
 import { ErrataError } from '../domain/errors.js';
+import type { NoteId } from '../domain/note.js';
 import type { ScoredNote } from '../domain/retrieval.js';
 import type { ScoreScale } from '../domain/scores.js';
 import type { Embedding } from '../ports/embedder.js';
 import type { NoteStore } from '../ports/note-store.js';
 import type { Reranker } from '../ports/reranker.js';
+import type { AnswerContext, RankedCandidate } from './answer-features.js';
 import type { ValidRequest } from './check-request.js';
-import {
-  type AnswerFeatures,
-  answerFeatures,
-  answerLogit,
-  keywordVector,
-  type LateInteractionFit,
-  shiftScores,
-} from './late-interaction.js';
-import type { QueryTerms } from './match-features.js';
+import { judgeCandidates, type LateInteractionFit, sigmoid } from './late-interaction.js';
+import type { MatchFeatures, QueryTerms } from './match-features.js';
 import type { NamespaceCentres } from './namespace-centres.js';
+import { keywordVector, queryWords } from './query-words.js';
 import type { StageTimer } from './stage-timer.js';
 
 /** Late interaction as the read path holds it: what was fitted, and what follows the store. */
@@ -40,6 +36,8 @@ export interface RerankInput {
   readonly terms: QueryTerms;
   /** Best first, as the match score has it. */
   readonly candidates: readonly ScoredNote[];
+  /** Of every candidate. */
+  readonly features: ReadonlyMap<NoteId, MatchFeatures>;
 }
 
 export interface RerankOutcome {
@@ -150,36 +148,48 @@ async function lateInteractionOutcome(
     throw new ErrataError('INTERNAL', 'Expected late interaction, received none');
   const { fit, prior, centres } = lateInteraction;
   const centre = centres.centreOf(input.request.namespace, prior);
-  const features = await lateInteractionFeatures(notes, centre, input);
-  const logit = answerLogit(fit.weights, features);
-  if (!Number.isFinite(logit))
+  const { ranked, context } = await lateInteractionInput(notes, centre, input);
+  const judged = judgeCandidates(fit, ranked, input.embedding.vector, context);
+  if (!judged.every(({ logit }) => Number.isFinite(logit)))
     throw new ErrataError(
       'MODEL_UNAVAILABLE',
-      'Expected a finite score from late interaction, received none',
+      'Expected finite scores from late interaction, received others',
     );
   return {
-    candidates: shiftScores(input.candidates, logit),
+    candidates: judged.flatMap(({ index, logit }) => {
+      const candidate = input.candidates[index];
+      return candidate === undefined ? [] : [{ ...candidate, score: sigmoid(logit) }];
+    }),
     ran: { modelId: LATE_INTERACTION, scale: 'probability', threshold: fit.threshold },
     degraded: [],
   };
 }
 
 /** One round trip for the candidates' stored vectors. Errors: the store's; `MODEL_UNAVAILABLE` without token vectors. */
-export async function lateInteractionFeatures(
+export async function lateInteractionInput(
   notes: Pick<NoteStore, 'getVectors'>,
   centre: Float32Array,
-  { request, embedding, terms, candidates }: RerankInput,
-): Promise<AnswerFeatures> {
-  if (embedding.tokenVectors === undefined)
+  { request, embedding, terms, candidates, features }: RerankInput,
+): Promise<{ readonly ranked: readonly RankedCandidate[]; readonly context: AnswerContext }> {
+  const { tokenVectors, vector } = embedding;
+  if (tokenVectors === undefined)
     throw new ErrataError('MODEL_UNAVAILABLE', 'Expected token vectors of the query, received none');
   const ids = candidates.map(({ note }) => note.id);
   const held = await notes.getVectors(request.namespace, ids);
-  return answerFeatures({
-    keywords: keywordVector(request.query, embedding.tokenVectors, terms.idf),
-    query: embedding.vector,
-    centre,
+  const ranked = ids.map((id): RankedCandidate => {
+    const own = features.get(id);
+    if (own === undefined)
+      throw new ErrataError('INTERNAL', 'Expected features of every candidate, received fewer');
+    const vectors = held.get(id);
     // A re-embed may be under way: another model's vectors say nothing here.
-    vectors: [...held.values()].filter(({ lesson }) => lesson.length === embedding.vector.length),
-    topScore: candidates[0]?.score ?? 0,
+    return { features: own, vectors: vectors?.lesson.length === vector.length ? vectors : undefined };
   });
+  return {
+    ranked,
+    context: {
+      keywords: keywordVector(request.query, tokenVectors, terms.idf),
+      words: queryWords(request.query, tokenVectors, terms.idf, centre),
+      centre,
+    },
+  };
 }

@@ -17,7 +17,7 @@ import { hydrate } from './hydrate.js';
 import type { OutcomeCounter } from './outcome-counter.js';
 import { toReceipt } from './receipts.js';
 import { type RerankDeps, rerankCandidates } from './rerank-candidates.js';
-import { candidateFeatures, queryTerms, scoreCandidates } from './score-candidates.js';
+import { candidateFeatures, featuresById, queryTerms, scoreCandidates } from './score-candidates.js';
 import type { ScoreModel } from './score-model.js';
 import { StageTimer } from './stage-timer.js';
 
@@ -59,11 +59,17 @@ export async function retrieve(
       deps.clock.now(),
     ),
   );
-  const { terms, scored } = await timer.run('score', async () => {
+  const { terms, described } = await timer.run('score', async () => {
     const terms = await queryTerms(deps.lexicalIndex, valid.namespace, valid.query);
-    return { terms, scored: scoreCandidates(candidateFeatures(candidates, notes, terms), deps.scoreModel) };
+    return { terms, described: candidateFeatures(candidates, notes, terms) };
   });
-  const input = { request: valid, embedding, terms, candidates: scored };
+  const input = {
+    request: valid,
+    embedding,
+    terms,
+    candidates: scoreCandidates(described, deps.scoreModel),
+    features: featuresById(described),
+  };
   const reranked = await rerankCandidates(deps, input, timer, signal);
   const { scale, threshold: shipped } = reranked.ran ?? deps.scoreModel;
   const judged = await applyCalibration(deps, valid, {

@@ -9,6 +9,7 @@ import {
   matchFeatures,
   type QueryTerms,
 } from './match-features.js';
+import { namesIn } from './names.js';
 import type { ScoreModel } from './score-model.js';
 import { textTerms } from './text-terms.js';
 
@@ -36,7 +37,7 @@ export async function queryTerms(
       ),
     ]),
   );
-  return { terms, identifiers: extractIdentifiers(query), idf };
+  return { terms, identifiers: extractIdentifiers(query), names: namesIn(query), idf };
 }
 
 export interface CandidateFeatures extends Omit<ScoredNote, 'score'> {
@@ -49,16 +50,23 @@ export function candidateFeatures(
   notes: ReadonlyMap<NoteId, FeedbackNote>,
   terms: QueryTerms,
 ): readonly CandidateFeatures[] {
-  return candidates.fused.flatMap(({ id, vectorRank, lexicalRank }): CandidateFeatures[] => {
+  return candidates.fused.flatMap(({ id, vectorRank, lexicalRank, lexicalShare }): CandidateFeatures[] => {
     const note = notes.get(id);
     if (note === undefined) return [];
     const vectorScore = candidates.cosines.get(id);
     const text = noteText(note);
-    const sets = { terms: new Set(textTerms(text)), identifiers: new Set(extractIdentifiers(text)) };
-    return [
-      { note, vectorScore, vectorRank, lexicalRank, features: matchFeatures(terms, sets, vectorScore) },
-    ];
+    const own = {
+      terms: new Set(textTerms(text)),
+      identifiers: new Set(extractIdentifiers(text)),
+      names: namesIn(text),
+    };
+    const features = matchFeatures(terms, own, { cosine: vectorScore, lexicalShare });
+    return [{ note, vectorScore, vectorRank, lexicalRank, features }];
   });
+}
+
+export function featuresById(candidates: readonly CandidateFeatures[]): ReadonlyMap<NoteId, MatchFeatures> {
+  return new Map(candidates.map(({ note, features }) => [note.id, features]));
 }
 
 /** Scores candidates, best first; ties fall by id. */

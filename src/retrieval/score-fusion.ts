@@ -28,6 +28,8 @@ export interface FusedCandidate {
   /** Rank in the list of vectors and in that of full text, 1 is best; undefined where the list lacks the id. */
   readonly vectorRank: number | undefined;
   readonly lexicalRank: number | undefined;
+  /** BM25 relative to the best hit's, 0…1; 0 where the list lacks the id. */
+  readonly lexicalShare: number;
 }
 
 /**
@@ -42,12 +44,16 @@ export function fuseScores({ vectorIds, lexical, cosines, k }: FusionInput): rea
   const bm25 = new Map(lexical.map(({ id, score }) => [id, bestBm25 > 0 ? score / bestBm25 : 0]));
   // A note that is not embedded yet must not fall behind for that: it stands where the list of vectors ends.
   const unknown = Math.min(...vectorIds.map((id) => cosines.get(id) ?? 0), 1);
-  const all = [...new Set([...vectorRanks.keys(), ...lexicalRanks.keys()])].map((id) => ({
-    id,
-    score: fusionScore((cosines.get(id) ?? unknown) + LEXICAL_SHARE * (bm25.get(id) ?? 0)),
-    vectorRank: vectorRanks.get(id),
-    lexicalRank: lexicalRanks.get(id),
-  }));
+  const all = [...new Set([...vectorRanks.keys(), ...lexicalRanks.keys()])].map((id) => {
+    const lexicalShare = bm25.get(id) ?? 0;
+    return {
+      id,
+      score: fusionScore((cosines.get(id) ?? unknown) + LEXICAL_SHARE * lexicalShare),
+      vectorRank: vectorRanks.get(id),
+      lexicalRank: lexicalRanks.get(id),
+      lexicalShare,
+    };
+  });
   all.sort((a, b) => b.score - a.score || (a.id < b.id ? -1 : 1));
   return keepLexicalHits(all, k);
 }

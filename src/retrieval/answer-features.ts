@@ -1,0 +1,98 @@
+import type { NoteVectors } from '../domain/note.js';
+import type { MatchFeatures } from './match-features.js';
+import type { QueryWord } from './query-words.js';
+
+/** What orders the candidates of one query among themselves. */
+export const CANDIDATE_FEATURES = [
+  'cosine',
+  'lessonCosine',
+  'identifierShare',
+  'lexicalShare',
+  'otherName',
+] as const;
+export type CandidateFeatures = Readonly<Record<(typeof CANDIDATE_FEATURES)[number], number>>;
+
+/** What tells whether any candidate applies. `best…` is of the first in order, the others of the whole answer. */
+export const ANSWER_FEATURES = [
+  /** Best cosine of the idf-weighted query and a situation, both without what all notes share. */
+  'situationCosine',
+  /** Of the best candidate: the cosine that half of the query's words, by weight, reach. */
+  'bestMedianWord',
+  'bestIdentifierShare',
+  'bestOtherName',
+] as const;
+export type AnswerFeatures = Readonly<Record<(typeof ANSWER_FEATURES)[number], number>>;
+
+export interface RankedCandidate {
+  readonly features: MatchFeatures;
+  /** Absent: not embedded by the model in use. */
+  readonly vectors: NoteVectors | undefined;
+}
+
+export interface AnswerContext {
+  /** Of `keywordVector`. */
+  readonly keywords: Float64Array;
+  readonly words: readonly QueryWord[];
+  /** Mean of the namespace's rows, from `NamespaceCentres`. */
+  readonly centre: Float32Array;
+}
+
+export function rankFeatures({ features, vectors }: RankedCandidate, query: Float32Array): CandidateFeatures {
+  return { ...features, lessonCosine: vectors === undefined ? 0 : dot(query, vectors.lesson) };
+}
+
+/** `candidates` best first, at least one. O(candidates · words · dimensions). */
+export function answerFeatures(
+  candidates: readonly RankedCandidate[],
+  { keywords, words, centre }: AnswerContext,
+): AnswerFeatures {
+  const asked = keywords.map((value, d) => value - (centre[d] ?? 0));
+  const rows = candidates.map(({ vectors }) => centredRows(vectors, centre));
+  const situations = rows.flatMap((own) => own.slice(-1).map((row) => centredCosine(asked, row)));
+  const [best] = candidates;
+  const [bestRows = []] = rows;
+  return {
+    situationCosine: situations.length === 0 ? 0 : Math.max(...situations),
+    bestMedianWord: weightedMedian(words.map((word) => ({ ...word, value: bestOf(word, bestRows) }))),
+    bestIdentifierShare: best?.features.identifierShare ?? 0,
+    bestOtherName: best?.features.otherName ?? 0,
+  };
+}
+
+/** Lesson, then situation where there is one. */
+function centredRows(vectors: NoteVectors | undefined, centre: Float32Array): readonly Float64Array[] {
+  if (vectors === undefined) return [];
+  const { lesson, situation } = vectors;
+  return (situation === undefined ? [lesson] : [lesson, situation]).map((row) => {
+    const centred = Float64Array.from(row, (value, d) => value - (centre[d] ?? 0));
+    const norm = Math.hypot(...centred);
+    return norm < 1e-9 ? centred.fill(0) : centred.map((value) => value / norm);
+  });
+}
+
+function bestOf({ vector }: QueryWord, rows: readonly Float64Array[]): number {
+  return rows.length === 0 ? 0 : Math.max(...rows.map((row) => dot(vector, row)));
+}
+
+/** The smallest value that half of the weight does not exceed; 0 for nothing. */
+function weightedMedian(values: readonly { readonly value: number; readonly weight: number }[]): number {
+  const half = values.reduce((sum, { weight }) => sum + weight, 0) / 2;
+  let passed = 0;
+  for (const { value, weight } of [...values].sort((a, b) => a.value - b.value)) {
+    passed += weight;
+    if (passed >= half) return value;
+  }
+  return 0;
+}
+
+function dot(a: Float32Array | Float64Array, b: Float32Array | Float64Array): number {
+  let sum = 0;
+  for (let d = 0; d < a.length; d += 1) sum += (a[d] ?? 0) * (b[d] ?? 0);
+  return sum;
+}
+
+/** Cosine of a vector and a unit (or zero) row, 0 where nothing is left of either. */
+function centredCosine(vector: Float64Array, row: Float64Array): number {
+  const norm = Math.hypot(...vector);
+  return norm < 1e-12 ? 0 : dot(vector, row) / norm;
+}
