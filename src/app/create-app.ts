@@ -14,6 +14,7 @@ import { JobRunner } from '../jobs/job-runner.js';
 import { keyRotationHandler } from '../jobs/key-rotation.js';
 import { stalenessSweepHandler } from '../jobs/staleness-sweep.js';
 import { createNoteCommands } from '../notes/create-note-commands.js';
+import { createReviewCommands } from '../notes/create-review-commands.js';
 import { DEFAULT_WRITE_POLICY } from '../notes/note-deps.js';
 import { InProcessNoteFeed } from '../notes/note-feed.js';
 import { createNoteQueries } from '../notes/note-queries.js';
@@ -112,10 +113,10 @@ export async function createApp(parts: AppParts): Promise<App> {
   const retrieval = createRetrievalQueries({ ...retrieveDeps, tokenCounters });
   const { harmLimit = DEFAULT_WRITE_POLICY.harmLimit } = settings;
   const policy = { harmLimit };
-  const commands = createNoteCommands({
-    ...{ store, embedder, vectorIndex, clock, catchUp, logger, policy },
-    classifier: readOrderClassifier(),
-  });
+  const classifier = readOrderClassifier();
+  const writeDeps = { store, embedder, vectorIndex, clock, catchUp, logger, policy, classifier };
+  const commands = createNoteCommands(writeDeps);
+  const review = createReviewCommands(writeDeps);
   // Nothing is withheld from what measures the ranking.
   const measured = createRetrievalQueries({ ...retrieveDeps, withholdShare: 0, tokenCounters });
   const evaluations: Evaluations = {
@@ -138,7 +139,7 @@ export async function createApp(parts: AppParts): Promise<App> {
     handlers: {
       BACKFILL: backfillHandler(embedJob),
       REEMBED: reembedHandler(embedJob),
-      STALENESS_SWEEP: stalenessSweepHandler({ notes: store.notes, commands, clock }),
+      STALENESS_SWEEP: stalenessSweepHandler({ notes: store.notes, jobs: store.jobs, review, clock }),
       COMPACTION: compactionHandler({ store, vectorIndex, clock }),
       EVALUATION: evaluationHandler({ store, retrieval: measured }),
       CALIBRATION: calibrationHandler(evaluations),
@@ -153,6 +154,7 @@ export async function createApp(parts: AppParts): Promise<App> {
   const startedMs = clock.nowMs();
   const useCases: UseCases = {
     commands,
+    review,
     notes: createNoteQueries({ store, embedder, vectorIndex }),
     retrieval,
     jobs: createJobCommands({ jobs: store.jobs, audit: store.audit, clock, ring }),

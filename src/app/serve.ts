@@ -6,6 +6,7 @@ import type { GoldenQuery } from '../evaluation/golden-set.js';
 import { createGraphqlServer } from '../graphql/create-graphql-server.js';
 import { GRAPHQL_SERVER_DEFAULTS } from '../graphql/server-config.js';
 import { ensureAdminKey } from '../guard/key-commands.js';
+import { scheduleSweeps } from '../jobs/sweep-schedule.js';
 import { systemClock } from '../ports/clock.js';
 import type { Store } from '../ports/note-store.js';
 import { type App, createApp } from './create-app.js';
@@ -49,6 +50,11 @@ async function start(
     writeSnapshots: true,
   });
   opened.push(app);
+  const stopSweeps = scheduleSweeps({
+    ...{ jobs: store.jobs, audit: store.audit, clock: systemClock, logger },
+    everyMinutes: config.sweepMinutes,
+  });
+  opened.push({ close: async () => stopSweeps() });
   const newAdminKey = await ensureAdminKey(
     { keys: store.keys, audit: store.audit, clock: systemClock },
     config.adminKey,

@@ -56,6 +56,14 @@ export function noteDetails(note: FeedbackNote, session: Session): string[] {
     ['updated', note.updatedAt],
     ['expires', note.expiresAt],
     ['review after', note.reviewAfter],
+    ['contested by', note.contestedBy],
+    [
+      'depends on',
+      note.anchors
+        ?.map(({ kind, ref, state, changedTo }) => `${kind} ${ref} ${changedTo ?? state}`)
+        .join(', '),
+    ],
+    ['waits for', note.review && `${note.review.cause}, due ${note.review.dueAt}`],
     ['superseded by', note.supersededBy],
     ['supersedes', note.supersedes.join(' ') || undefined],
     ['embedded by', note.embeddingModel],

@@ -11,6 +11,7 @@ import { addJobs } from './commands/jobs.js';
 import { addKeys } from './commands/keys.js';
 import { addModels } from './commands/models.js';
 import { addNotes } from './commands/notes.js';
+import { addQueue } from './commands/queue.js';
 import { addReport } from './commands/report.js';
 import { addRetrieve } from './commands/retrieve.js';
 import { addReview } from './commands/review.js';
@@ -61,6 +62,7 @@ export function createProgram(context: CliContext, terminal: Terminal, output: P
     addRetrieve,
     addNotes,
     addReview,
+    addQueue,
     addModels,
     addKeys,
     addJobs,

@@ -298,6 +298,16 @@ export const CONFIG_FIELDS: readonly ConfigField[] = [
     schema: text,
     secret: true,
   },
+  flagField({
+    key: 'sweepMinutes',
+    env: 'ERRATA_SWEEP_MINUTES',
+    flag: 'sweep-minutes',
+    placeholder: 'n',
+    default: '60',
+    description: 'minutes between sweeps for what expired, is due or waits too long; 0: none',
+    expected: 'a whole number between 0 and 10080',
+    schema: whole(0, 10_080),
+  }),
   limit(
     'maxBodyBytes',
     'MAX_BODY_BYTES',

@@ -49,6 +49,8 @@ export interface Config {
   readonly trustedOrigins: readonly string[];
   readonly introspection: boolean;
   readonly logLevel: LogLevel;
+  /** Minutes from one staleness sweep to the next; 0: none is scheduled. */
+  readonly sweepMinutes: number;
   /** Threads that run the embedding model. */
   readonly workers: number;
   /** Where the keys of encryption at rest are; at most one of the three is set. */

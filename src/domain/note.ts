@@ -1,3 +1,6 @@
+import type { Anchor } from './anchor.js';
+import type { ReviewState } from './review.js';
+
 export const NOTE_STATUSES = ['PENDING', 'ACTIVE', 'DEPRECATED', 'QUARANTINED'] as const;
 export const IMPACTS = ['LOW', 'NORMAL', 'HIGH'] as const;
 
@@ -67,6 +70,12 @@ export interface FeedbackNote {
   readonly supersedes: readonly NoteId[];
   readonly supersededBy?: NoteId | undefined;
   readonly mergeCandidate?: MergeCandidate | undefined;
+  /** A newer note that says the opposite, until a reviewer has decided between the two. */
+  readonly contestedBy?: NoteId | undefined;
+  /** What the note depends on. */
+  readonly anchors?: readonly Anchor[] | undefined;
+  /** Of a waiting note. */
+  readonly review?: ReviewState | undefined;
   /** 1 for a new note, + 1 with every change: compare-and-set and audit hang on it. */
   readonly version: number;
   /** Id of the model that made the stored vectors; none: not embedded yet. */

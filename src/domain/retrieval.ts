@@ -25,6 +25,16 @@ export interface Stage {
   readonly detail?: string | undefined;
 }
 
+/** Two notes of an answer that say the opposite, or one whose opposite waits for a reviewer. */
+export interface Conflict {
+  /** The older note. */
+  readonly noteId: NoteId;
+  /** The newer one. */
+  readonly contestedBy: NoteId;
+  /** NEWEST: the older one was left out for the newer. CONTESTED: the older one was served, since the newer waits or was not found. */
+  readonly resolution: 'NEWEST' | 'CONTESTED';
+}
+
 /** One answer of the read path. Also what a receipt gives back. */
 export interface Retrieval {
   /** The receipt's id. */
@@ -39,6 +49,8 @@ export interface Retrieval {
   readonly scoreScale: ScoreScale;
   /** Stages that could not run, and why; empty when all did. */
   readonly degraded: readonly string[];
+  /** None where the answer was made before there were any. */
+  readonly conflicts?: readonly Conflict[] | undefined;
   readonly plan: string;
   readonly exhaustive: boolean;
   /** Store revision that the index had reached. */

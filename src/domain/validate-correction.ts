@@ -1,3 +1,4 @@
+import { type Anchor, checkAnchors } from './anchor.js';
 import { canonicalBlock, canonicalLine, withoutControls } from './canonical.js';
 import { checkText, kindOf } from './check-text.js';
 import { ErrataError } from './errors.js';
@@ -25,6 +26,7 @@ export interface ValidCorrection {
   readonly createdAt?: Instant | undefined;
   readonly expiresAt?: Instant | undefined;
   readonly reviewAfter?: Instant | undefined;
+  readonly anchors: readonly Anchor[];
 }
 
 /** Errors: `INVALID_INPUT`. None given: `default`. */
@@ -78,6 +80,7 @@ export function validateCorrection(input: unknown, nowInstant: Instant): ValidCo
     createdAt,
     expiresAt,
     reviewAfter: optional(input.reviewAfter, (value) => parseInstant(value, 'reviewAfter')),
+    anchors: checkAnchors(input.anchors),
   };
 }
 

@@ -45,7 +45,7 @@ export async function labelCandidates(
     if (embedding === undefined) continue;
     const candidates = await findCandidates(deps, request, embedding.vector, new StageTimer(), undefined);
     const ids = candidates.fused.map(({ id }) => id);
-    const notes = await hydrate(deps.store.notes, request, ids, deps.clock.now());
+    const { notes } = await hydrate(deps.store.notes, request, ids, deps.clock.now());
     const terms = await queryTerms(deps.lexicalIndex, namespace, request.query);
     const expected = new Set(query.expected.map(({ key }) => resolve(key)));
     labelled.push({

@@ -13,6 +13,7 @@ import { NoteChangesResolver } from './note/note-changes.resolver.js';
 import { NoteLifecycleResolver } from './note/note-lifecycle.resolver.js';
 import { NoteVersionResolver } from './note/note-version.resolver.js';
 import { RetrievalResolver } from './retrieval/retrieval.resolver.js';
+import { ReviewResolver } from './review/review.resolver.js';
 import { StatsResolver } from './stats/stats.resolver.js';
 import { SubmissionResolver } from './submission/submission.resolver.js';
 
@@ -49,6 +50,7 @@ export function buildGraphqlSchema(): GraphQLSchema {
       NoteVersionResolver,
       JobResolver,
       EvaluationResolver,
+      ReviewResolver,
       StatsResolver,
       KeyResolver,
     ],

@@ -1,4 +1,5 @@
 import { registerEnumType } from 'type-graphql';
+import { ANCHOR_KINDS } from '../domain/anchor.js';
 import { JOB_KINDS } from '../domain/job.js';
 import { IMPACTS, NOTE_STATUSES } from '../domain/note.js';
 import { RISKS } from '../domain/retrieval.js';
@@ -55,6 +56,33 @@ export const SubmitOutcomeEnum = registerValues(
   },
 );
 
+export const AnchorKindEnum = registerValues('AnchorKind', 'What a note can depend on.', ANCHOR_KINDS, {
+  FILE: 'A file; its state is a digest.',
+  RULE: 'A rule of a checker; its state is a version.',
+  TICKET: 'A ticket; its state is its status.',
+  URL: 'A page; its state is a digest or date.',
+});
+
+export const ContradictionPolicyEnum = registerValues(
+  'ContradictionPolicy',
+  'What becomes of a correction that reverses another.',
+  ['HOLD', 'NEWEST'] as const,
+  {
+    HOLD: 'It waits for a reviewer; the older one is served meanwhile, and answers say that it is contested.',
+    NEWEST: 'It goes live; answers prefer it and say so, until a reviewer has decided.',
+  },
+);
+
+export const ConflictResolutionEnum = registerValues(
+  'ConflictResolution',
+  'Which of two contradicting notes an answer preferred.',
+  ['NEWEST', 'CONTESTED'] as const,
+  {
+    NEWEST: 'The older one was left out for the newer.',
+    CONTESTED: 'The older one was served, since the newer waits for a reviewer or was not found.',
+  },
+);
+
 export const RiskEnum = registerValues('Risk', 'How much work a retrieval is worth.', RISKS, {
   LOW: 'No reranking: faster, less precise.',
   NORMAL: 'Every configured stage runs.',
@@ -82,7 +110,8 @@ export const VerdictEnum = registerValues('Verdict', 'How a retrieved lesson tur
 export const JobKindEnum = registerValues('JobKind', 'Kinds of background work.', JOB_KINDS, {
   BACKFILL: 'Embeds notes that lack vectors of the current model.',
   REEMBED: 'Embeds every note again with the current model.',
-  STALENESS_SWEEP: 'Deprecates expired notes and puts those due for review into the queue.',
+  STALENESS_SWEEP:
+    'Deprecates what has expired, queues what is due for review, escalates and gives up what waits too long; options dryRun, undo.',
   COMPACTION: 'Frees tombstones of the index and prunes logs.',
   EVALUATION: 'Runs a golden set and reports recall, ranks and abstention.',
   CALIBRATION:

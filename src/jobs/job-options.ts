@@ -6,7 +6,7 @@ import { redactSecrets } from '../guard/redact-secrets.js';
 const JOB_OPTIONS: Readonly<Record<JobKind, readonly string[]>> = {
   BACKFILL: [],
   REEMBED: [],
-  STALENESS_SWEEP: ['dryRun'],
+  STALENESS_SWEEP: ['dryRun', 'undo'],
   COMPACTION: [],
   EVALUATION: [],
   CALIBRATION: ['alpha'],

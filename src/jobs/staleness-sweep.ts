@@ -1,51 +1,79 @@
-import type { Caller } from '../domain/api-key.js';
+import { ErrataError } from '../domain/errors.js';
 import type { FeedbackNote } from '../domain/note.js';
+import type { ReviewPolicy } from '../domain/review.js';
+import { dueAction } from '../notes/sweep-note.js';
 import type { Clock } from '../ports/clock.js';
-import type { Keyset, NamespaceScope, NoteStore } from '../ports/note-store.js';
-import type { NoteCommands } from '../ports/use-cases.js';
+import type { JobStore, Keyset, NamespaceScope, NoteStore } from '../ports/note-store.js';
+import type { ReviewCommands, SweepAction } from '../ports/use-cases.js';
 import type { JobHandler } from './job-handler.js';
 
 const PAGE = 200;
-const SWEEPER: Caller = { name: 'job:STALENESS_SWEEP', roles: ['admin'] };
 
 export interface SweepDeps {
   readonly notes: NoteStore;
-  readonly commands: Pick<NoteCommands, 'deprecate'>;
+  readonly jobs: Pick<JobStore, 'get'>;
+  readonly review: Pick<ReviewCommands, 'policy' | 'sweepNote' | 'undoSweep'>;
   readonly clock: Clock;
 }
 
+type Counts = Record<SweepAction, number>;
+
 /**
- * Deprecates active notes whose `expiresAt` has passed and counts those whose `reviewAfter` has. Option `dryRun: true`
- * counts only. The read path leaves expired notes out anyway; the sweep makes their status say so.
+ * Looks at every live and waiting note and does what time asks of it (`dueAction`): deprecates what has expired, takes what is due
+ * for another look out of retrieval, escalates what waits past its due time, gives up what nobody judged. Option `dryRun: true`
+ * counts only; `undo: JOB` takes back what that sweep did. Repeating is harmless: each note is judged as it is.
  */
 export function stalenessSweepHandler(deps: SweepDeps): JobHandler {
   return async ({ job, checkpoint }) => {
     const scope: NamespaceScope = job.namespace === undefined ? 'all' : [job.namespace];
+    if (job.options.undo !== undefined) return undo(deps, scope, job.options.undo);
     const dryRun = job.options.dryRun === 'true';
-    const now = deps.clock.now();
+    const counts: Counts = { EXPIRED: 0, REVIEW_DUE: 0, ESCALATED: 0, GIVEN_UP: 0 };
+    const policies = new Map<string, ReviewPolicy>();
     let after: Keyset | undefined;
-    let [seen, expired, due] = [0, 0, 0];
+    let seen = 0;
     for (;;) {
-      const page = await deps.notes.list(scope, { statuses: ['ACTIVE'] }, 'CREATED_ASC', {
-        limit: PAGE,
-        after,
-      });
-      const stale = page.items.filter((note) => note.expiresAt !== undefined && note.expiresAt <= now);
-      due += page.items.filter((note) => note.reviewAfter !== undefined && note.reviewAfter <= now).length;
-      if (!dryRun) await deprecateAll(deps.commands, stale);
+      // By age, which nothing here changes: a note that is flipped leaves the list, and none is skipped for it.
+      const page = await deps.notes.list(
+        scope,
+        { statuses: ['ACTIVE', 'PENDING', 'QUARANTINED'] },
+        'CREATED_ASC',
+        { limit: PAGE, after },
+      );
+      for (const note of page.items) {
+        const action = await actOn(deps, policies, note, dryRun ? undefined : job.id);
+        if (action !== undefined) counts[action] += 1;
+      }
       seen += page.items.length;
-      expired += stale.length;
       after = page.keysets.at(-1);
-      await checkpoint({ done: seen, message: `${expired} expired, ${due} due for review` });
+      await checkpoint({ done: seen, message: describe(counts) });
       if (!page.hasNext || after === undefined) break;
     }
-    return `${seen} active notes seen, ${expired} expired${dryRun ? ' (dry run)' : ' and deprecated'}, ${due} due for review`;
+    return `${seen} notes seen: ${describe(counts)}${dryRun ? ' (dry run)' : ''}`;
   };
 }
 
-async function deprecateAll(commands: SweepDeps['commands'], notes: readonly FeedbackNote[]): Promise<void> {
-  for (const namespace of new Set(notes.map((note) => note.namespace))) {
-    const ids = notes.filter((note) => note.namespace === namespace).map(({ id }) => id);
-    await commands.deprecate(SWEEPER, namespace, ids, 'expired');
+async function actOn(
+  { review, clock }: SweepDeps,
+  policies: Map<string, ReviewPolicy>,
+  note: FeedbackNote,
+  run: string | undefined,
+): Promise<SweepAction | undefined> {
+  const policy = policies.get(note.namespace) ?? (await review.policy(note.namespace));
+  policies.set(note.namespace, policy);
+  const due = dueAction(note, policy, clock.now());
+  return due === undefined || run === undefined ? due : review.sweepNote(note.namespace, note.id, run);
+}
+
+async function undo({ jobs, review }: SweepDeps, scope: NamespaceScope, run: string): Promise<string> {
+  const sweep = await jobs.get(run);
+  if (sweep?.kind !== 'STALENESS_SWEEP') {
+    throw new ErrataError('JOB_NOT_FOUND', 'Expected the id of a staleness sweep for undo, received another');
   }
+  const undone = await review.undoSweep(scope, run, sweep.createdAt);
+  return `${undone} notes given back`;
+}
+
+function describe({ EXPIRED, REVIEW_DUE, ESCALATED, GIVEN_UP }: Counts): string {
+  return `${EXPIRED} expired, ${REVIEW_DUE} due for review, ${ESCALATED} escalated, ${GIVEN_UP} given up`;
 }

@@ -1,13 +1,16 @@
 import type { Caller } from '../domain/api-key.js';
 import { ErrataError } from '../domain/errors.js';
 import { transition } from '../domain/lifecycle.js';
-import type { FeedbackNote, NoteId, NoteStatus } from '../domain/note.js';
+import type { FeedbackNote, Instant, NoteId, NoteStatus } from '../domain/note.js';
+import type { ReviewPolicy, ReviewState } from '../domain/review.js';
 import type { CorrectionInput } from '../ports/use-cases.js';
+import { withApproval } from './approvals.js';
 import { changeNote } from './change-note.js';
 import { draftNote } from './draft-note.js';
 import type { NoteEmbedder } from './embed-notes.js';
 import type { WriteContext } from './note-deps.js';
 import { type PreparedCorrection, prepareCorrection } from './prepare-correction.js';
+import { openReview, readReviewPolicy } from './review-policy.js';
 import { joinSources } from './sources.js';
 
 export interface EditedApproval {
@@ -52,15 +55,17 @@ export async function approveEdited(
       caller,
       namespace,
       id,
-      change: (note) => ({
-        set: {
-          ...editedFields(prepared),
-          status: transition(note.status, 'approve'),
-          mergeCandidate: undefined,
-        },
-        action: 'approved',
-        reason,
-      }),
+      change: (note) => {
+        const { approvals, enough } = withApproval(note, caller, 'APPROVE', context.clock.now());
+        const fields = editedFields(prepared);
+        return !enough && note.review !== undefined
+          ? { set: { ...fields, review: { ...note.review, approvals } }, action: 'approval', reason }
+          : {
+              set: { ...fields, status: transition(note.status, 'approve'), mergeCandidate: undefined },
+              action: 'approved',
+              reason,
+            };
+      },
     });
   }
   const edited = await storeEdited(context, embed, approval, prepared);
@@ -90,11 +95,16 @@ async function storeEdited(
   if (embedded === undefined) {
     throw new TypeError('Expected an embedding for the edited note, received none');
   }
-  const status: NoteStatus = prepared.quarantined ? 'QUARANTINED' : 'ACTIVE';
-  const draft = draftNote(prepared, { caller, at: context.clock.now(), embedded });
+  const at = context.clock.now();
+  const reviewPolicy = await readReviewPolicy(context.store, namespace);
+  const draft = draftNote(prepared, { caller, at, embedded, reviewPolicy });
+  const review = secondWord(before, prepared, { at, caller, reviewPolicy });
+  const waits: NoteStatus = prepared.quarantined ? 'QUARANTINED' : 'PENDING';
+  const status: NoteStatus = review === undefined ? 'ACTIVE' : waits;
   const { sources } = joinSources(before.sources, [prepared.source]);
-  const note = { ...draft.insert.note, status, sources, supportCount: sources.length, supersedes: [id] };
-  const action = prepared.quarantined ? 'created' : 'approved';
+  const supersedes = [id];
+  const note = { ...draft.insert.note, status, review, sources, supportCount: sources.length, supersedes };
+  const action = review === undefined ? 'approved' : 'created';
   const changes = [`status: none → ${status}`, `supersedes: none → ${id.slice(0, 12)}`];
   const audit = { ...draft.insert.audit, action, reason, changes };
   const [outcome] = await context.store.notes.insert([{ ...draft.insert, note, audit }]);
@@ -130,6 +140,18 @@ async function storeEdited(
       },
     }))
   );
+}
+
+/** Who edits a text is its author: where two approvals are needed, the edit wants another reviewer's; where it is doubtful, one. */
+function secondWord(
+  before: FeedbackNote,
+  prepared: PreparedCorrection,
+  { at, caller, reviewPolicy }: { at: Instant; caller: Caller; reviewPolicy: ReviewPolicy },
+): ReviewState | undefined {
+  const byOthers = before.review?.byOthers === true;
+  if (!prepared.quarantined && !byOthers) return undefined;
+  const cause = prepared.quarantined ? 'screening' : 'edit';
+  return { ...openReview(reviewPolicy, { required: 1, cause }, at, caller.name), byOthers };
 }
 
 function editedFields({

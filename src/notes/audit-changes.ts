@@ -19,6 +19,18 @@ const SHOWN: readonly [string, (note: NoteWrite) => string][] = [
     'mergeCandidate',
     (note) => (note.mergeCandidate === undefined ? NONE : short(note.mergeCandidate.noteId)),
   ],
+  ['contestedBy', (note) => (note.contestedBy === undefined ? NONE : short(note.contestedBy))],
+  [
+    'anchors',
+    (note) =>
+      note.anchors
+        ?.map(({ kind, changedTo }) => `${kind}${changedTo === undefined ? '' : ' changed'}`)
+        .join(' ') || NONE,
+  ],
+  ['assignee', (note) => note.review?.assignee ?? NONE],
+  ['approvals', (note) => String(note.review?.approvals.length ?? 0)],
+  ['dueAt', (note) => note.review?.dueAt ?? NONE],
+  ['escalations', (note) => String(note.review?.escalations ?? 0)],
   ['findings', (note) => note.findings.map(({ rule }) => rule).join(' ') || NONE],
 ];
 

@@ -1,9 +1,11 @@
 import type { Caller } from '../domain/api-key.js';
 import { ErrataError, isErrataError } from '../domain/errors.js';
-import type { FeedbackNote, NoteId, NoteVectors } from '../domain/note.js';
+import type { FeedbackNote, Instant, NoteId, NoteVectors } from '../domain/note.js';
+import { isWaiting, type ReviewCause, type ReviewState } from '../domain/review.js';
 import type { NoteWrite } from '../ports/note-store.js';
 import { auditDraft } from './audit-changes.js';
 import type { WriteContext } from './note-deps.js';
+import { neededApprovals, openReview, readReviewPolicy } from './review-policy.js';
 
 /** What a change makes of a note. */
 export interface NoteChange {
@@ -12,6 +14,8 @@ export interface NoteChange {
   readonly action: string;
   readonly reason?: string | undefined;
   readonly vectors?: NoteVectors | null | undefined;
+  /** Why a note begins to wait, where `set` makes it wait. */
+  readonly cause?: ReviewCause | undefined;
 }
 
 export interface ChangeRequest {
@@ -41,7 +45,8 @@ export async function changeNote(context: WriteContext, request: ChangeRequest):
       return before;
     }
     const at = clock.now();
-    const note: NoteWrite = { ...withoutStoreFields(before), ...wanted.set, updatedAt: at };
+    const review = await reviewAfter(context, before, wanted, at);
+    const note: NoteWrite = { ...withoutStoreFields(before), ...wanted.set, review, updatedAt: at };
     try {
       return await store.notes.update({
         note,
@@ -55,6 +60,28 @@ export async function changeNote(context: WriteContext, request: ChangeRequest):
       }
     }
   }
+}
+
+/**
+ * A note that begins to wait gets a due time and what its namespace asks for; one that stops waiting is waiting for nothing.
+ * In one place, so that no way into the queue is without.
+ */
+async function reviewAfter(
+  { store }: WriteContext,
+  before: FeedbackNote,
+  { set, cause }: NoteChange,
+  at: Instant,
+): Promise<ReviewState | undefined> {
+  const status = set.status ?? before.status;
+  if (!isWaiting(status)) return undefined;
+  if (set.review !== undefined) return set.review;
+  if (isWaiting(before.status)) return before.review;
+  const policy = await readReviewPolicy(store, before.namespace);
+  const after = { ...before, ...set };
+  const need = neededApprovals(policy, after, { doubt: status === 'QUARANTINED' });
+  const author = before.sources[0]?.author ?? '';
+  const why = cause ?? (before.status === 'DEPRECATED' ? 'restored' : 'demoted');
+  return openReview(policy, { required: need.required, cause: why }, at, author);
 }
 
 /** A note as it is handed to the store. */

@@ -1,18 +1,21 @@
 import type { Caller } from '../domain/api-key.js';
 import type { Finding, Instant, MergeCandidate, NoteStatus } from '../domain/note.js';
 import { NO_OUTCOMES } from '../domain/note.js';
+import { isWaiting, type ReviewPolicy } from '../domain/review.js';
 import type { NoteInsert, NoteWrite } from '../ports/note-store.js';
 import type { SubmitOutcome } from '../ports/use-cases.js';
 import { auditDraft } from './audit-changes.js';
 import type { EmbeddedNote } from './embed-notes.js';
 import type { PreparedCorrection } from './prepare-correction.js';
+import { type Need, neededApprovals, openReview } from './review-policy.js';
 
 export interface DraftContext {
   readonly caller: Caller;
   readonly at: Instant;
   readonly embedded: EmbeddedNote;
   readonly mergeCandidate?: MergeCandidate | undefined;
-  /** Whether the candidate says the opposite: then the new note waits, instead of going live beside it. */
+  readonly reviewPolicy: ReviewPolicy;
+  /** Whether the candidate says the opposite: then the policy says whether the new note waits. */
   readonly contradicts?: boolean | undefined;
 }
 
@@ -28,12 +31,13 @@ export interface NoteDraft {
  */
 function firstStatus(
   prepared: PreparedCorrection,
-  { mergeCandidate, contradicts }: DraftContext,
+  { mergeCandidate }: DraftContext,
+  { required }: Need,
 ): { readonly status: NoteStatus; readonly outcome: SubmitOutcome } {
   if (prepared.quarantined) {
     return { status: 'QUARANTINED', outcome: 'QUARANTINED' };
   }
-  const waits = contradicts === true || prepared.impact === 'HIGH';
+  const waits = required > 0;
   if (mergeCandidate !== undefined) {
     return { status: waits ? 'PENDING' : 'ACTIVE', outcome: 'MERGE_PROPOSED' };
   }
@@ -42,8 +46,14 @@ function firstStatus(
 
 /** Makes the note of a prepared correction that the store does not hold yet. Pure. */
 export function draftNote(prepared: PreparedCorrection, context: DraftContext): NoteDraft {
-  const { caller, at, embedded, mergeCandidate } = context;
-  const { status, outcome } = firstStatus(prepared, context);
+  const { caller, at, embedded, mergeCandidate, reviewPolicy } = context;
+  const impact = prepared.impact ?? 'NORMAL';
+  const need = neededApprovals(
+    reviewPolicy,
+    { impact, attributes: prepared.attributes, sources: [prepared.source] },
+    { doubt: prepared.quarantined, contradicts: context.contradicts },
+  );
+  const { status, outcome } = firstStatus(prepared, context, need);
   const truncated: readonly Finding[] = embedded.lessonTruncated
     ? [
         {
@@ -61,7 +71,7 @@ export function draftNote(prepared: PreparedCorrection, context: DraftContext): 
     correction: prepared.correction,
     lesson: prepared.lesson,
     attributes: prepared.attributes,
-    impact: prepared.impact ?? 'NORMAL',
+    impact,
     status,
     sources: [prepared.source],
     supportCount: 1,
@@ -72,6 +82,8 @@ export function draftNote(prepared: PreparedCorrection, context: DraftContext): 
     reviewAfter: prepared.reviewAfter,
     supersedes: [],
     mergeCandidate,
+    ...(prepared.anchors.length > 0 && { anchors: prepared.anchors }),
+    ...(isWaiting(status) && { review: openReview(reviewPolicy, need, at, caller.name) }),
     outcomes: NO_OUTCOMES,
   };
   const audit = auditDraft({ caller, at, action: 'created' }, undefined, note);

@@ -1,3 +1,4 @@
+import type { Anchor } from '../domain/anchor.js';
 import type { Caller } from '../domain/api-key.js';
 import { isErased } from '../domain/lifecycle.js';
 import {
@@ -98,7 +99,7 @@ function resubmissionChanges(
   prepared: PreparedCorrection,
   sources: readonly NoteSource[],
 ): Partial<NoteWrite> {
-  const { attributes, impact, expiresAt, reviewAfter } = prepared;
+  const { attributes, impact, expiresAt, reviewAfter, anchors } = prepared;
   const higher = impact !== undefined && IMPACTS.indexOf(impact) > IMPACTS.indexOf(before.impact);
   const given = Object.keys(attributes).length > 0;
   return {
@@ -107,6 +108,7 @@ function resubmissionChanges(
     ...(higher ? { impact } : {}),
     ...(expiresAt === undefined || expiresAt === before.expiresAt ? {} : { expiresAt }),
     ...(reviewAfter === undefined || reviewAfter === before.reviewAfter ? {} : { reviewAfter }),
+    ...(anchors.length === 0 || sameAnchors(before.anchors ?? [], anchors) ? {} : { anchors }),
   };
 }
 
@@ -127,6 +129,17 @@ function stateFindings(note: FeedbackNote): readonly Finding[] {
         ),
       ]
     : [];
+}
+
+/** A change that was reported since is for a reviewer, not for whoever submits again. */
+function sameAnchors(held: readonly Anchor[], given: readonly Anchor[]): boolean {
+  return (
+    held.some(({ changedTo }) => changedTo !== undefined) ||
+    (held.length === given.length &&
+      given.every(({ kind, ref, state }) =>
+        held.some((other) => other.kind === kind && other.ref === ref && other.state === state),
+      ))
+  );
 }
 
 function sameAttributes(a: Attributes, b: Attributes): boolean {

@@ -1,5 +1,6 @@
 import type { Caller } from '../domain/api-key.js';
 import type { FeedbackNote, MergeCandidate, NoteId } from '../domain/note.js';
+import { DEFAULT_REVIEW_POLICY, type ReviewPolicy } from '../domain/review.js';
 import type { NoteInsert } from '../ports/note-store.js';
 import type { SubmitOutcome } from '../ports/use-cases.js';
 import { draftNote } from './draft-note.js';
@@ -7,6 +8,7 @@ import type { EmbeddedNote } from './embed-notes.js';
 import { findNearDuplicate, type NewLesson } from './find-near-duplicate.js';
 import type { WriteContext } from './note-deps.js';
 import type { PreparedCorrection } from './prepare-correction.js';
+import { readReviewPolicy } from './review-policy.js';
 
 /** What will be done with one correction, decided before anything of its chunk is written. */
 export type Plan =
@@ -17,6 +19,8 @@ export type Plan =
       readonly lesson: NewLesson;
       /** To the nearest note within the policy's reach, also where it turned out to say something else. */
       readonly similarity?: number | undefined;
+      /** Whether the merge candidate says the opposite. */
+      readonly contradicts: boolean;
     }
   | { readonly kind: 'merge' }
   | { readonly kind: 'support'; readonly target: { readonly noteId: NoteId; readonly similarity: number } };
@@ -54,6 +58,10 @@ export async function planChunk(
   const pending: NewLesson[] = [];
   const plans: Plan[] = [];
   const at = context.clock.now();
+  const policies = new Map<string, ReviewPolicy>();
+  for (const namespace of new Set(chunk.map((prepared) => prepared.namespace))) {
+    policies.set(namespace, await readReviewPolicy(context.store, namespace));
+  }
   for (const prepared of chunk) {
     const vectors = embedded.get(prepared.id);
     if (stored.has(prepared.id) || planned.has(prepared.id) || vectors === undefined) {
@@ -72,8 +80,11 @@ export async function planChunk(
     const mergeCandidate: MergeCandidate | undefined =
       near.kind === 'none' ? undefined : { noteId: near.noteId, similarity: near.similarity };
     const contradicts = near.kind === 'opposite';
-    const draft = draftNote(prepared, { caller, at, embedded: vectors, mergeCandidate, contradicts });
-    plans.push({ kind: 'insert', ...draft, lesson, similarity: near.similarity });
+    const reviewPolicy = policies.get(prepared.namespace) ?? DEFAULT_REVIEW_POLICY;
+    const draft = draftNote(prepared, {
+      ...{ caller, at, embedded: vectors, mergeCandidate, contradicts, reviewPolicy },
+    });
+    plans.push({ kind: 'insert', ...draft, lesson, similarity: near.similarity, contradicts });
     planned.add(prepared.id);
     if (draft.insert.note.status === 'ACTIVE') {
       pending.push(lesson);

@@ -8,6 +8,7 @@ import type { OrderClassifier } from '../guard/order-classifier.js';
 import { redactAttributes } from '../guard/redact-attributes.js';
 import { createRedactor, type Redactor, redactSecrets } from '../guard/redact-secrets.js';
 import { screenInjection } from '../guard/screen-injection.js';
+import { cleanAnchor } from './report-anchor.js';
 import { findSeveralLessons } from './several-lessons.js';
 import { defaultSource } from './sources.js';
 
@@ -25,6 +26,7 @@ export interface PreparedCorrection
     | 'createdAt'
     | 'expiresAt'
     | 'reviewAfter'
+    | 'anchors'
   > {
   readonly id: NoteId;
   readonly source: NoteSource;
@@ -80,6 +82,7 @@ export function prepareCorrection(
     createdAt,
     expiresAt,
     reviewAfter,
+    anchors: valid.anchors.map(cleanAnchor),
     source,
     quarantined: screen.verdict === 'quarantine',
     findings: [

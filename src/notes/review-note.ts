@@ -2,7 +2,7 @@ import { requireGrant } from '../domain/access.js';
 import type { Caller } from '../domain/api-key.js';
 import { ErrataError } from '../domain/errors.js';
 import { isErased, type LifecycleEvent, transition } from '../domain/lifecycle.js';
-import type { FeedbackNote, NoteId } from '../domain/note.js';
+import type { FeedbackNote, Instant, NoteId } from '../domain/note.js';
 import { checkNamespace } from '../domain/validate-correction.js';
 import {
   type CorrectionInput,
@@ -10,9 +10,11 @@ import {
   type ReviewDecision,
   type ReviewInput,
 } from '../ports/use-cases.js';
+import { withApproval } from './approvals.js';
 import { approveEdited } from './approve-edited.js';
 import { changeNote, type NoteChange, noteNotFound } from './change-note.js';
 import { cleanComment } from './clean-reason.js';
+import { endContest } from './contest.js';
 import type { NoteEmbedder } from './embed-notes.js';
 import type { WriteContext } from './note-deps.js';
 import { joinSources } from './sources.js';
@@ -71,6 +73,9 @@ export async function reviewNote(
 
 async function decide(context: WriteContext, review: Review, before: FeedbackNote): Promise<FeedbackNote> {
   const { caller, namespace, decision, reason, id } = review;
+  if (!withApproval(before, caller, decision, context.clock.now()).enough) {
+    return approve(context, review);
+  }
   const candidate =
     decision === 'MERGE' || decision === 'REPLACE' || decision === 'KEEP_BOTH'
       ? await requireCandidate(context, before)
@@ -98,15 +103,46 @@ async function decide(context: WriteContext, review: Review, before: FeedbackNot
             },
     });
   }
+  const decided = await changeNote(context, {
+    caller,
+    namespace,
+    id,
+    change: (note) => {
+      if (!withApproval(note, caller, decision, context.clock.now()).enough) {
+        throw new ErrataError('VERSION_CONFLICT', 'Expected the approvals as they were, received fewer');
+      }
+      return decisionChange(note, review, candidate?.id, context.clock.now());
+    },
+  });
+  // An approval lets both live, and the newest is preferred until somebody says which one holds.
+  const older = before.mergeCandidate?.noteId;
+  if (older !== undefined && decision !== 'APPROVE') {
+    await endContest(context, { caller, namespace, older, newer: id });
+  }
+  return decided;
+}
+
+/** A word that is not enough alone. */
+function approve(context: WriteContext, { caller, namespace, id, decision, reason }: Review) {
   return changeNote(context, {
     caller,
     namespace,
     id,
-    change: (note) => decisionChange(note, review, candidate?.id),
+    change: (note) => {
+      const { approvals } = withApproval(note, caller, decision, context.clock.now());
+      return note.review === undefined
+        ? undefined
+        : { set: { review: { ...note.review, approvals } }, action: 'approval', reason };
+    },
   });
 }
 
-function decisionChange(note: FeedbackNote, review: Review, candidateId: NoteId | undefined): NoteChange {
+function decisionChange(
+  note: FeedbackNote,
+  review: Review,
+  candidateId: NoteId | undefined,
+  now: Instant,
+): NoteChange {
   const { decision, reason } = review;
   const status = transition(note.status, EVENTS[decision]);
   const base = { action: ACTIONS[decision], reason };
@@ -117,7 +153,21 @@ function decisionChange(note: FeedbackNote, review: Review, candidateId: NoteId 
     const supersedes = [...new Set([...note.supersedes, candidateId])];
     return { ...base, set: { status, supersedes, mergeCandidate: undefined } };
   }
-  return { ...base, set: decision === 'REJECT' ? { status } : { status, mergeCandidate: undefined } };
+  if (decision === 'REJECT') return { ...base, set: { status } };
+  return { ...base, set: { status, mergeCandidate: undefined, ...lookedAgain(note, now) } };
+}
+
+/** Whoever approves has looked again: a date that has passed is done with, and changed anchors are as they are now. */
+function lookedAgain(
+  { reviewAfter, anchors }: FeedbackNote,
+  now: Instant,
+): Pick<NoteChange['set'], 'reviewAfter' | 'anchors'> {
+  return {
+    ...(reviewAfter !== undefined && reviewAfter <= now && { reviewAfter: undefined }),
+    ...(anchors?.some(({ changedTo }) => changedTo !== undefined) && {
+      anchors: anchors.map(({ kind, ref, state, changedTo }) => ({ kind, ref, state: changedTo ?? state })),
+    }),
+  };
 }
 
 function addSources(

@@ -2,9 +2,11 @@ import type { Caller } from '../domain/api-key.js';
 import type { NoteId } from '../domain/note.js';
 import type { SubmitResult } from '../ports/use-cases.js';
 import { changeNote } from './change-note.js';
+import { markContested } from './contest.js';
 import { findNearDuplicateAmong, type NearDuplicate } from './find-near-duplicate.js';
 import type { WriteContext } from './note-deps.js';
 import type { Plan } from './plan-chunk.js';
+import { readReviewPolicy } from './review-policy.js';
 import { joinSources } from './sources.js';
 
 /** Change entries read at once; more than this in the milliseconds of one write means that an import runs beside it. */
@@ -97,6 +99,8 @@ async function giveWay(
     });
     return { outcome: 'DUPLICATE', duplicateOf, similarity, findings: result.findings };
   }
+  const { contradictions } = await readReviewPolicy(context.store, namespace);
+  const holds = near.kind === 'opposite' && contradictions === 'HOLD';
   const proposed = await changeNote(context, {
     caller,
     namespace,
@@ -104,11 +108,13 @@ async function giveWay(
     change: () => ({
       set: {
         mergeCandidate: { noteId, similarity },
-        ...(near.kind === 'opposite' ? { status: 'PENDING' as const } : {}),
+        ...(holds ? { status: 'PENDING' as const } : {}),
       },
       action: 'updated',
+      cause: 'contradiction',
     }),
   });
+  if (near.kind === 'opposite') await markContested(context, { caller, namespace, older: noteId, newer: id });
   const duplicateOf = await context.store.notes.get(namespace, noteId);
   return { ...result, outcome: 'MERGE_PROPOSED', note: proposed, duplicateOf, similarity };
 }

@@ -4,6 +4,7 @@ import { ErrataError } from '../domain/errors.js';
 import { LIMITS } from '../domain/limits.js';
 import type { FeedbackNote, NoteId } from '../domain/note.js';
 import type { CorrectionInput, SubmitResult } from '../ports/use-cases.js';
+import { markContested } from './contest.js';
 import type { EmbeddedNote, NoteEmbedder } from './embed-notes.js';
 import { addSupport, mergeResubmission } from './merge-resubmission.js';
 import type { WriteContext } from './note-deps.js';
@@ -136,6 +137,10 @@ async function carryOut(
     return mergeResubmission(context, caller, prepared);
   }
   const candidate = note.mergeCandidate;
+  if (candidate !== undefined && plan.contradicts) {
+    const { namespace, id } = note;
+    await markContested(context, { caller, namespace, older: candidate.noteId, newer: id });
+  }
   const duplicateOf =
     candidate === undefined
       ? undefined

@@ -1,3 +1,4 @@
+import type { AnchorKind } from '../domain/anchor.js';
 import type { ApiKeyRecord } from '../domain/api-key.js';
 import type { AuditDraft, AuditEvent } from '../domain/audit.js';
 import type { AuditLink } from '../domain/audit-chain.js';
@@ -32,6 +33,12 @@ export interface NoteFilter {
   /** Case-insensitive substring of wrongAnswer, correction or lesson. */
   readonly text?: string | undefined;
   readonly attributes?: Attributes | undefined;
+  /** Notes that depend on this. */
+  readonly anchor?: { readonly kind: AnchorKind; readonly ref: string } | undefined;
+  /** Waiting notes that this reviewer was asked to judge. */
+  readonly assignee?: string | undefined;
+  /** Waiting notes whose due time lies before the instant. */
+  readonly dueBefore?: Instant | undefined;
   readonly createdFrom?: Instant | undefined;
   /** Exclusive. */
   readonly createdTo?: Instant | undefined;

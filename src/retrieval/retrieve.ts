@@ -51,7 +51,7 @@ export async function retrieve(
   const embedding = await timer.run('embed', () => embedQuery(deps, valid.query, signal));
   const indexRevision = String(deps.follower.revision);
   const candidates = await findCandidates(deps, valid, embedding.vector, timer, signal);
-  const notes = await timer.run('hydrate', () =>
+  const { notes, conflicts } = await timer.run('hydrate', () =>
     hydrate(
       deps.store.notes,
       valid,
@@ -97,6 +97,9 @@ export async function retrieve(
       ...(judged.refused === undefined ? [] : [`calibration: ${judged.refused}`]),
       ...(uncalibrated === undefined ? [] : [`calibration: ${uncalibrated}`]),
     ],
+    conflicts: conflicts.filter(
+      ({ noteId, resolution }) => resolution === 'NEWEST' || selected.some(({ note }) => note.id === noteId),
+    ),
     plan: candidates.plan,
     exhaustive: candidates.exhaustive,
     indexRevision,

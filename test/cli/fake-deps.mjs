@@ -57,6 +57,18 @@ export function untilAborted(signal) {
   });
 }
 
+const fakeReview = {
+  cause: 'impact',
+  openedAt: '2026-01-02T03:04:05.000Z',
+  dueAt: '2026-01-09T03:04:05.000Z',
+  required: 2,
+  byOthers: true,
+  submittedBy: 'kim',
+  assignee: 'rita',
+  approvals: [],
+  escalations: 1,
+};
+
 /** `calls` records what was asked for; `answers` replaces parts of the use cases. */
 export function fakeDeps(answers = {}) {
   const calls = [];
@@ -87,6 +99,27 @@ export function fakeDeps(answers = {}) {
         noteIds: [],
         answers: 12,
       }),
+    },
+    review: {
+      policy: record('policy', { dueDays: 7 }),
+      setPolicy: record('setPolicy', { dueDays: 3 }),
+      assign: record('assign', fakeNote(1, { status: 'PENDING', review: fakeReview })),
+      comment: record('comment', undefined),
+      decideMany: record('decideMany', [
+        { id: fakeNote().id, note: fakeNote() },
+        { id: fakeNote(2).id, refused: 'INVALID_TRANSITION' },
+      ]),
+      metrics: record('metrics', {
+        pending: 3,
+        quarantined: 1,
+        overdue: 1,
+        escalated: 0,
+        unassigned: 2,
+        oldestDays: 9,
+        decisions: [{ reviewer: 'rita', decisions: 5 }],
+        truncated: false,
+      }),
+      reportAnchor: record('reportAnchor', { matched: 2, changed: ['x'], demoted: ['x'], dryRun: false }),
     },
     notes: {
       get: record('get', fakeNote()),

@@ -6,8 +6,10 @@ import { createNativeVectorIndex } from '../../src/adapters/native/native-vector
 import { createSqliteStore } from '../../src/adapters/sqlite/create-sqlite-store.js';
 import type { Caller } from '../../src/domain/api-key.js';
 import { createNoteCommands } from '../../src/notes/create-note-commands.js';
+import { createReviewCommands } from '../../src/notes/create-review-commands.js';
 import type { WritePolicy } from '../../src/notes/note-deps.js';
 import { createNoteQueries } from '../../src/notes/note-queries.js';
+import type { Clock } from '../../src/ports/clock.js';
 import type { Embedder } from '../../src/ports/embedder.js';
 import type { Store } from '../../src/ports/note-store.js';
 import type { CorrectionInput } from '../../src/ports/use-cases.js';
@@ -54,15 +56,17 @@ export interface WritePathOptions {
   readonly embedder?: Embedder;
   readonly policy?: Partial<WritePolicy>;
   readonly path?: string;
+  /** Default: one second a look. */
+  readonly clock?: Clock;
 }
 
 /** The write path on a real SQLite store and the native index, with the word embedder unless another is given. */
-export async function openWritePath({ embedder = new WordEmbedder(), policy, path }: WritePathOptions = {}) {
+export async function openWritePath(options: WritePathOptions = {}) {
+  const { embedder = new WordEmbedder(), policy, path, clock = steppingClock() } = options;
   const directory = path ?? (await mkdtemp(join(tmpdir(), 'errata-notes-')));
   const store = await createSqliteStore({ path: join(directory, 'errata.db') });
   const vectorIndex = createNativeVectorIndex({ dimensions: embedder.model.dimensions });
   const catchUp = follower(store, vectorIndex);
-  const clock = steppingClock();
   const deps = { store, embedder, vectorIndex, clock, catchUp, policy };
   return {
     directory,
@@ -72,6 +76,7 @@ export async function openWritePath({ embedder = new WordEmbedder(), policy, pat
     clock,
     catchUp,
     commands: createNoteCommands(deps),
+    review: createReviewCommands(deps),
     queries: createNoteQueries(deps),
     close: async () => {
       await vectorIndex.close();

@@ -82,10 +82,18 @@ export async function runOperationScenario(send: SendOperation): Promise<Readonl
     input: correction('Never approve a contract whose liability clause is unlimited.', { impact: 'HIGH' }),
   });
   await run('review-queue', { first: 5 });
+  await run('review-policy', {});
+  await run('set-review-policy', { policy: { dueDays: 3, approvals: { highImpact: 1 } } });
+  // The double keeps no review; an application under another policy may have let the note live.
+  await run('assign-review', { id: risky.note.id, assignee: 'rita' }, ['INVALID_TRANSITION']);
+  await run('comment-note', { id: risky.note.id, comment: 'I would shorten it.' });
+  await run('review-metrics', { days: 7 });
+  await run('report-anchor', { anchor: { kind: 'RULE', ref: 'CWE-89', state: '4.2' }, dryRun: true });
   // Another outcome than NEEDS_REVIEW leaves nothing to approve; the document still has to be understood.
   await run('review-note', { id: risky.note.id, decision: 'APPROVE', comment: 'right' }, [
     'INVALID_TRANSITION',
   ]);
+  await run('review-notes', { ids: [risky.note.id], decision: 'APPROVE' });
   await run('deprecate-notes', { ids: [second.note.id], reason: 'scenario' });
   await run('restore-notes', { ids: [second.note.id], reason: 'scenario' });
   await run('erase-note', { id: third.note.id, reason: 'scenario' });

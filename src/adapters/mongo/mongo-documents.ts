@@ -57,6 +57,9 @@ interface NoteContent {
   readonly supersedes: readonly NoteId[];
   readonly supersededBy: string | null;
   readonly mergeCandidate: NoteWrite['mergeCandidate'] | null;
+  readonly contestedBy: string | null;
+  readonly anchors: NoteWrite['anchors'] | null;
+  readonly review: NoteWrite['review'] | null;
 }
 
 export interface NoteDocument extends NoteContent {
@@ -81,6 +84,9 @@ export function noteContent(note: NoteWrite, cipher: Cipher | undefined): NoteCo
     reviewAfter: note.reviewAfter ?? null,
     supersededBy: note.supersededBy ?? null,
     mergeCandidate: note.mergeCandidate ?? null,
+    contestedBy: note.contestedBy ?? null,
+    anchors: note.anchors ?? null,
+    review: note.review ?? null,
   };
 }
 

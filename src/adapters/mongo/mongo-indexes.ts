@@ -10,6 +10,7 @@ const INDEXES: Readonly<Record<string, readonly IndexSpecification[]>> = {
     { namespace: 1, taskType: 1, status: 1 },
     { createdAt: 1, _id: 1 },
     { attributes: 1 },
+    { 'anchors.ref': 1 },
     { 'pending.open': 1 },
   ],
   audit: [

@@ -28,6 +28,11 @@ export function noteFilter(scope: NamespaceScope, filter: NoteFilter): Filter<No
   for (const [key, value] of Object.entries(attributes ?? {})) {
     conditions.push({ attributes: attributePair(key, value) });
   }
+  const { anchor, assignee, dueBefore } = filter;
+  // Kind and reference of one anchor or of two: whoever asks looks at the anchors anyway.
+  if (anchor !== undefined) conditions.push({ 'anchors.ref': anchor.ref }, { 'anchors.kind': anchor.kind });
+  if (assignee !== undefined) conditions.push({ 'review.assignee': assignee });
+  if (dueBefore !== undefined) conditions.push({ 'review.dueAt': { $lt: dueBefore } });
   if (createdFrom !== undefined) conditions.push({ createdAt: { $gte: createdFrom } });
   if (createdTo !== undefined) conditions.push({ createdAt: { $lt: createdTo } });
   if (text !== undefined && text !== '') {

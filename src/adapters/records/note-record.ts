@@ -1,3 +1,4 @@
+import { ANCHOR_KINDS, type Anchor } from '../../domain/anchor.js';
 import {
   type Attributes,
   type FeedbackNote,
@@ -10,6 +11,7 @@ import {
   type NoteStatus,
   type OutcomeCounts,
 } from '../../domain/note.js';
+import { type Approval, REVIEW_CAUSES, type ReviewCause, type ReviewState } from '../../domain/review.js';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -42,6 +44,9 @@ export function readNote(record: Fields): FeedbackNote | undefined {
       supersedes: list(record.supersedes).map(text),
       ...optionalText('supersededBy', record.supersededBy),
       ...mergeCandidate(record.mergeCandidate),
+      ...optionalText('contestedBy', record.contestedBy),
+      ...anchors(record.anchors),
+      ...review(record.review),
       version: count(record.version),
       ...optionalText('embeddingModel', record.embeddingModel),
       outcomes: outcomes(record.outcomes),
@@ -112,6 +117,44 @@ function mergeCandidate(value: unknown): { mergeCandidate?: MergeCandidate } {
   const held = fields(value);
   if (typeof held.similarity !== 'number') throw new UnreadableRecord();
   return { mergeCandidate: { noteId: text(held.noteId), similarity: held.similarity } };
+}
+
+function anchors(value: unknown): { anchors?: readonly Anchor[] } {
+  if (value === undefined || value === null) return {};
+  return {
+    anchors: list(value).map((entry) => {
+      const held = fields(entry);
+      return {
+        kind: oneOf(ANCHOR_KINDS, held.kind),
+        ref: text(held.ref),
+        state: text(held.state),
+        ...optionalText('changedTo', held.changedTo),
+      };
+    }),
+  };
+}
+
+function review(value: unknown): { review?: ReviewState } {
+  if (value === undefined || value === null) return {};
+  const held = fields(value);
+  return {
+    review: {
+      cause: oneOf<ReviewCause>(REVIEW_CAUSES, held.cause),
+      openedAt: text(held.openedAt),
+      dueAt: text(held.dueAt),
+      required: count(held.required),
+      byOthers: held.byOthers === true,
+      submittedBy: text(held.submittedBy),
+      ...optionalText('assignee', held.assignee),
+      approvals: list(held.approvals).map(approval),
+      escalations: count(held.escalations),
+    },
+  };
+}
+
+function approval(value: unknown): Approval {
+  const held = fields(value);
+  return { by: text(held.by), at: text(held.at), decision: text(held.decision) };
 }
 
 function outcomes(value: unknown): OutcomeCounts {

@@ -51,6 +51,15 @@ function filterConditions(filter: NoteFilter): Condition {
   if (createdFrom !== undefined) add('n.created_at >= @createdFrom', 'createdFrom', createdFrom);
   if (createdTo !== undefined) add('n.created_at < @createdTo', 'createdTo', createdTo);
   if (author !== undefined) add(facetCondition('author', `''`, '@author'), 'author', author);
+  const { anchor, assignee, dueBefore } = filter;
+  if (anchor !== undefined) {
+    add(facetCondition('anchor', '@anchorKind', '@anchorRef'), 'anchorKind', anchor.kind);
+    parameters.anchorRef = anchor.ref;
+  }
+  if (assignee !== undefined)
+    add(`json_extract(n.rest, '$.review.assignee') = @assignee`, 'assignee', assignee);
+  if (dueBefore !== undefined)
+    add(`json_extract(n.rest, '$.review.dueAt') < @dueBefore`, 'dueBefore', dueBefore);
   const wanted = Object.entries(source ?? {}).filter(([, value]) => value !== undefined);
   for (const [field, value] of wanted) parameters[`source_${field}`] = value;
   if (wanted.length > 0) {
@@ -65,7 +74,7 @@ function filterConditions(filter: NoteFilter): Condition {
   return { conditions, parameters };
 }
 
-function facetCondition(kind: 'author' | 'attribute', key: string, value: string): string {
+function facetCondition(kind: 'author' | 'attribute' | 'anchor', key: string, value: string): string {
   return `EXISTS (SELECT 1 FROM note_facets f WHERE f.kind = '${kind}' AND f.key = ${key} AND f.value = ${value} AND f.note = n.seq)`;
 }
 

@@ -80,7 +80,7 @@ export function textColumns(cipher: Cipher | undefined, note: NoteWrite): Parame
 /** Column values of a note's content: all but id, version, model and outcome counts. */
 export function noteParameters(note: NoteWrite): Parameters {
   const { attributes, sources, supportCount, findings, expiresAt, reviewAfter } = note;
-  const { supersedes, supersededBy, mergeCandidate } = note;
+  const { supersedes, supersededBy, mergeCandidate, contestedBy, anchors, review } = note;
   return {
     id: note.id,
     namespace: note.namespace,
@@ -103,6 +103,9 @@ export function noteParameters(note: NoteWrite): Parameters {
       supersedes,
       supersededBy,
       mergeCandidate,
+      contestedBy,
+      anchors,
+      review,
     }),
     searched: searchedText(note),
   };
@@ -118,6 +121,9 @@ export function writeFacets(db: SqliteDatabase, seq: unknown, note: NoteWrite, i
   }
   for (const { author } of note.sources) {
     if (author !== undefined) db.run(insert, { kind: 'author', key: '', value: author, seq });
+  }
+  for (const { kind, ref } of note.anchors ?? []) {
+    db.run(insert, { kind: 'anchor', key: kind, value: ref, seq });
   }
 }
 

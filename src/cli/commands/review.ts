@@ -39,6 +39,7 @@ async function review(session: Session, args: readonly string[], options: Review
           impact: impact ?? before.impact,
           expiresAt: before.expiresAt,
           reviewAfter: before.reviewAfter,
+          anchors: before.anchors,
         };
   const note = await useCases.commands.review(CLI_CALLER, { id, namespace, decision, comment, edit });
   await session.answer(note, () => noteLines(note, session));

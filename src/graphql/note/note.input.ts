@@ -29,6 +29,16 @@ export class NoteFilterInput {
   text?: string | null;
   @Field(() => [AttributeInputType], { nullable: true, description: 'All must match.' })
   attributes?: AttributeInputType[] | null;
+  @Field(() => String, {
+    nullable: true,
+    description: 'Waiting notes that this reviewer was asked to judge.',
+  })
+  assignee?: string | null;
+  @Field(() => DateTimeScalar, {
+    nullable: true,
+    description: 'Waiting notes that were due before this instant.',
+  })
+  dueBefore?: Instant | null;
   @Field(() => DateTimeScalar, { nullable: true, description: 'Made at this instant or later.' })
   createdFrom?: Instant | null;
   @Field(() => DateTimeScalar, { nullable: true, description: 'Made before this instant.' })
@@ -76,7 +86,7 @@ function checkCount(field: string, count: number, maximum: number): void {
   }
 }
 
-function checkFilter({ taskTypes, statuses, attributes, author, text }: NoteFilterInput): void {
+function checkFilter({ taskTypes, statuses, attributes, author, assignee, text }: NoteFilterInput): void {
   checkCount('filter.taskTypes', taskTypes?.length ?? 0, MAX_TASK_TYPES);
   checkCount('filter.statuses', statuses?.length ?? 0, NOTE_STATUSES.length);
   checkCount('filter.attributes', attributes?.length ?? 0, LIMITS.attributes);
@@ -86,6 +96,7 @@ function checkFilter({ taskTypes, statuses, attributes, author, text }: NoteFilt
     checkText('filter.attributes', value, LIMITS.attributeValueLength);
   }
   checkText('filter.author', author ?? '', LIMITS.sourceFieldLength);
+  checkText('filter.assignee', assignee ?? '', LIMITS.sourceFieldLength);
   checkText('filter.text', text ?? '', LIMITS.queryLength);
 }
 
@@ -101,6 +112,8 @@ export function readNoteFilter(input: NoteFilterInput | null | undefined): NoteF
     ...(input.author != null && { author: input.author }),
     ...(input.text != null && { text: input.text }),
     ...(attributes !== undefined && { attributes }),
+    ...(input.assignee != null && { assignee: input.assignee }),
+    ...(input.dueBefore != null && { dueBefore: input.dueBefore }),
     ...(input.createdFrom != null && { createdFrom: input.createdFrom }),
     ...(input.createdTo != null && { createdTo: input.createdTo }),
   };

@@ -3,6 +3,7 @@ import type { FeedbackNote, Impact, Instant, NoteStatus } from '../../domain/not
 import { DateTimeScalar } from '../date-time.scalar.js';
 import { ImpactEnum, NoteStatusEnum } from '../enums.js';
 import { PageInfoType } from '../paging/connection.type.js';
+import { AnchorType, ReviewStateType } from '../review/review.type.js';
 import { AttributeType } from './attribute.js';
 import { FindingType, NoteSourceType, OutcomeCountsType } from './note-parts.type.js';
 
@@ -82,6 +83,21 @@ export class FeedbackNoteType {
   @Field(() => DateTimeScalar, { nullable: true, description: 'From then on a reviewer should look again.' })
   get reviewAfter(): Instant | undefined {
     return this.note.reviewAfter;
+  }
+  @Field(() => [AnchorType], { description: 'What the note depends on.' })
+  get anchors(): readonly AnchorType[] {
+    return this.note.anchors ?? [];
+  }
+  @Field(() => ReviewStateType, { nullable: true, description: 'What a waiting note waits for.' })
+  get review(): ReviewStateType | undefined {
+    return this.note.review;
+  }
+  @Field(() => ID, {
+    nullable: true,
+    description: 'A newer note that says the opposite, until a reviewer has decided between the two.',
+  })
+  get contestedBy(): string | undefined {
+    return this.note.contestedBy;
   }
   @Field(() => Int, { description: '1 for a new note, one more with every change.' })
   get version(): number {

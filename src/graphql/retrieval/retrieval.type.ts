@@ -1,8 +1,9 @@
 import { Field, Float, ID, Int, ObjectType } from 'type-graphql';
 import type { Instant } from '../../domain/note.js';
-import type { Retrieval, ScoredNote, Stage } from '../../domain/retrieval.js';
+import type { Conflict, Retrieval, ScoredNote, Stage } from '../../domain/retrieval.js';
 import type { PromptBlock } from '../../ports/use-cases.js';
 import { DateTimeScalar } from '../date-time.scalar.js';
+import { ConflictResolutionEnum } from '../enums.js';
 import { FeedbackNoteType } from '../note/note.type.js';
 
 @ObjectType('ScoredNote', { description: 'A note and what it scored.', simpleResolvers: true })
@@ -52,6 +53,19 @@ export class StageType implements Stage {
   readonly detail?: string | undefined;
 }
 
+@ObjectType('Conflict', {
+  description: 'Two notes that say the opposite, until a reviewer has decided between them.',
+  simpleResolvers: true,
+})
+class ConflictType implements Conflict {
+  @Field(() => ID, { description: 'The older note.' })
+  readonly noteId!: string;
+  @Field(() => ID, { description: 'The newer one.' })
+  readonly contestedBy!: string;
+  @Field(() => ConflictResolutionEnum, { description: 'Which of the two was preferred.' })
+  readonly resolution!: Conflict['resolution'];
+}
+
 @ObjectType('Retrieval', {
   description: 'One answer, with all it takes to explain it.',
   simpleResolvers: true,
@@ -86,6 +100,12 @@ export class RetrievalType {
   @Field(() => [String], { description: 'Stages that could not run, and why; empty when all did.' })
   get degraded(): readonly string[] {
     return this.retrieval.degraded;
+  }
+  @Field(() => [ConflictType], {
+    description: 'Notes whose opposite has been submitted since, and which of the two was preferred.',
+  })
+  get conflicts(): readonly ConflictType[] {
+    return this.retrieval.conflicts ?? [];
   }
   @Field(() => String, { description: 'How the index searched.' })
   get plan(): string {

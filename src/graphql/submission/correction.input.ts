@@ -8,6 +8,7 @@ import { requireNamespace } from '../access.js';
 import { DateTimeScalar } from '../date-time.scalar.js';
 import { ImpactEnum } from '../enums.js';
 import { AttributeInputType, readAttributes } from '../note/attribute.js';
+import { AnchorInputType } from '../review/review.type.js';
 
 @InputType('SourceInput', { description: 'Provenance of a correction: who, with what tool, where.' })
 export class SourceInputType {
@@ -62,6 +63,8 @@ export class CorrectionInputType {
   expiresAt?: Instant | null;
   @Field(() => DateTimeScalar, { nullable: true, description: 'From then on a reviewer should look again.' })
   reviewAfter?: Instant | null;
+  @Field(() => [AnchorInputType], { nullable: true, description: 'What the note depends on; at most 16.' })
+  anchors?: AnchorInputType[] | null;
 }
 
 function readSource(source: SourceInputType): NoteSource {
@@ -112,5 +115,6 @@ export function readCorrection(
     ...(input.createdAt != null && { createdAt: input.createdAt }),
     ...(input.expiresAt != null && { expiresAt: input.expiresAt }),
     ...(input.reviewAfter != null && { reviewAfter: input.reviewAfter }),
+    ...(input.anchors != null && { anchors: input.anchors }),
   };
 }

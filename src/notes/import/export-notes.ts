@@ -28,9 +28,10 @@ export async function* exportNotes(
 function toLine(note: FeedbackNote): object {
   const { id, namespace, taskType, wrongAnswer, correction, lesson, attributes, impact, status } = note;
   const { sources, supportCount, findings, createdAt, updatedAt, expiresAt, reviewAfter, version } = note;
+  const { anchors } = note;
   return {
     ...{ id, namespace, taskType, wrongAnswer, correction, lesson, attributes, impact, status },
     ...{ sources, supportCount, findings, createdAt, updatedAt, expiresAt, reviewAfter, version },
-    ...{ supersedes: note.supersedes, supersededBy: note.supersededBy },
+    ...{ anchors, supersedes: note.supersedes, supersededBy: note.supersededBy },
   };
 }

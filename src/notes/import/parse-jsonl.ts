@@ -19,6 +19,7 @@ const KNOWN = new Set([
   'createdAt',
   'expiresAt',
   'reviewAfter',
+  'anchors',
 ]);
 
 /**

@@ -12,23 +12,43 @@ const TASK_TYPES = ['code-review', 'moderation'];
 const WORDS = ['Netty', 'ΟΔΟΣ', 'Straße', '100%_sure', 'İstanbul', 'a*b(c)'];
 
 // Few values and few instants: ties and filters that match some come up often.
-const noteParts = fc.record({
-  namespace: fc.constantFrom(...NAMESPACES),
-  taskType: fc.constantFrom(...TASK_TYPES),
-  status: fc.constantFrom(...NOTE_STATUSES),
-  impact: fc.constantFrom(...IMPACTS),
-  createdAt: fc.integer({ min: 0, max: 5 }).map(at),
-  updatedAt: fc.integer({ min: 0, max: 5 }).map(at),
-  attributes: fc.dictionary(fc.constantFrom('repo', 'rule'), fc.constantFrom('x', 'y'), { maxKeys: 2 }),
-  lesson: fc.constantFrom(...WORDS),
-  correction: fc.constantFrom(...WORDS),
-  sources: fc.array(
-    fc
-      .constantFrom('ada', 'bob', undefined)
-      .map((author) => ({ kind: 'review', run: 'r1', ...(author && { author }) })),
-    { maxLength: 3 },
-  ),
-});
+const noteParts = fc
+  .record({
+    namespace: fc.constantFrom(...NAMESPACES),
+    taskType: fc.constantFrom(...TASK_TYPES),
+    status: fc.constantFrom(...NOTE_STATUSES),
+    impact: fc.constantFrom(...IMPACTS),
+    createdAt: fc.integer({ min: 0, max: 5 }).map(at),
+    updatedAt: fc.integer({ min: 0, max: 5 }).map(at),
+    attributes: fc.dictionary(fc.constantFrom('repo', 'rule'), fc.constantFrom('x', 'y'), { maxKeys: 2 }),
+    lesson: fc.constantFrom(...WORDS),
+    correction: fc.constantFrom(...WORDS),
+    sources: fc.array(
+      fc
+        .constantFrom('ada', 'bob', undefined)
+        .map((author) => ({ kind: 'review', run: 'r1', ...(author && { author }) })),
+      { maxLength: 3 },
+    ),
+    anchors: fc.constantFrom(
+      undefined,
+      [{ kind: 'FILE' as const, ref: 'a.ts', state: '1' }],
+      [{ kind: 'RULE' as const, ref: 'CWE-89', state: '2', changedTo: '3' }],
+    ),
+    review: fc.option(
+      fc
+        .record({ assignee: fc.constantFrom('ada', 'bob'), due: fc.integer({ min: 0, max: 5 }) })
+        .map(({ assignee, due }) => ({
+          ...{ cause: 'impact' as const, openedAt: at(0), dueAt: at(due), required: 1, byOthers: false },
+          ...{ submittedBy: 'eve', assignee, approvals: [], escalations: 0 },
+        })),
+      { nil: undefined },
+    ),
+  })
+  .map(({ anchors, review, ...rest }) => ({
+    ...rest,
+    ...(anchors && { anchors }),
+    ...(review && { review }),
+  }));
 const filters: fc.Arbitrary<NoteFilter> = fc.record(
   {
     taskTypes: fc.subarray(TASK_TYPES),
@@ -38,6 +58,9 @@ const filters: fc.Arbitrary<NoteFilter> = fc.record(
     source: fc.constantFrom({ author: 'ada', run: 'r1' }, { run: 'r1' }, { author: 'bob', run: 'r2' }),
     text: fc.constantFrom('NETTY', 'οδος', 'STRASSE', '0%_', '%', 'istanbul', '*B(', 'missing'),
     attributes: fc.dictionary(fc.constantFrom('repo', 'rule'), fc.constantFrom('x', 'y'), { maxKeys: 2 }),
+    anchor: fc.constantFrom({ kind: 'FILE' as const, ref: 'a.ts' }, { kind: 'RULE' as const, ref: 'CWE-89' }),
+    assignee: fc.constantFrom('ada', 'eve'),
+    dueBefore: fc.integer({ min: 0, max: 6 }).map(at),
     createdFrom: fc.integer({ min: 0, max: 5 }).map(at),
     createdTo: fc.integer({ min: 0, max: 6 }).map(at),
   },

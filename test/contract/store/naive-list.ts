@@ -28,6 +28,12 @@ function matches(note: FeedbackNote, scope: NamespaceScope, filter: NoteFilter):
     (filter.author === undefined || note.sources.some((source) => source.author === filter.author)) &&
     (filter.text === undefined || texts.some((text) => text.includes(folded(filter.text ?? '')))) &&
     Object.entries(filter.attributes ?? {}).every(([key, value]) => note.attributes[key] === value) &&
+    (filter.anchor === undefined ||
+      (note.anchors ?? []).some(
+        ({ kind, ref }) => kind === filter.anchor?.kind && ref === filter.anchor.ref,
+      )) &&
+    (filter.assignee === undefined || note.review?.assignee === filter.assignee) &&
+    (filter.dueBefore === undefined || (note.review !== undefined && note.review.dueAt < filter.dueBefore)) &&
     note.createdAt >= (filter.createdFrom ?? '') &&
     (filter.createdTo === undefined || note.createdAt < filter.createdTo)
   );

@@ -4,6 +4,7 @@ import { ErrataError } from '../../../src/domain/errors.js';
 import type { Job } from '../../../src/domain/job.js';
 import type { FeedbackNote, NoteStatus } from '../../../src/domain/note.js';
 import type { Retrieval, ScoredNote } from '../../../src/domain/retrieval.js';
+import { DEFAULT_REVIEW_POLICY } from '../../../src/domain/review.js';
 import { cosine } from '../../../src/domain/scores.js';
 import type { NamespaceScope, NoteFilter, Page, PageRequest } from '../../../src/ports/note-store.js';
 import type {
@@ -230,6 +231,26 @@ export class InMemoryUseCases implements UseCases {
       this.store.set(id, erased);
       return erased;
     },
+  };
+
+  readonly review: UseCases['review'] = {
+    policy: async () => DEFAULT_REVIEW_POLICY,
+    setPolicy: async (_caller, _namespace, policy) => ({ ...DEFAULT_REVIEW_POLICY, ...(policy as object) }),
+    assign: async (_caller, namespace, id) => this.require(namespace, id),
+    comment: async (_caller, namespace, id) => void this.require(namespace, id),
+    decideMany: async (_caller, { namespace, ids }) =>
+      ids.map((id) => ({ id, note: this.require(namespace, id) })),
+    metrics: async (scope) => ({
+      pending: this.select(scope, { statuses: ['PENDING'] }).length,
+      quarantined: this.select(scope, { statuses: ['QUARANTINED'] }).length,
+      ...{ overdue: 0, escalated: 0, unassigned: 0, decisions: [], truncated: false },
+    }),
+    reportAnchor: async (_caller, { dryRun }) => ({
+      ...{ matched: 0, changed: [], demoted: [] },
+      dryRun: dryRun === true,
+    }),
+    sweepNote: async () => undefined,
+    undoSweep: async () => 0,
   };
 
   readonly notes: UseCases['notes'] = {
