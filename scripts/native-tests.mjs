@@ -3,6 +3,8 @@
 //
 //   --tsan    also under ThreadSanitizer
 //   --quick   without the sanitizers
+//   --churn   the churn test with 1,000,000 operations, on the fastest instruction set and, with --tsan, under
+//             ThreadSanitizer: minutes
 //   --werror  warnings are errors
 //
 // Ends with a line `N passed, N failed, N skipped` over all runs; exits 1 where a test failed.
@@ -11,8 +13,9 @@ import { parseArgs } from 'node:util';
 import { buildTests, checkTools } from './build-addon.mjs';
 
 const option = { type: 'boolean', default: false };
-const { values } = parseArgs({ options: { tsan: option, quick: option, werror: option } });
+const { values } = parseArgs({ options: { tsan: option, quick: option, werror: option, churn: option } });
 const ISAS = ['scalar', 'avx2', 'avx512', 'avx512vnni', 'neon', 'neondot'];
+const CHURN_TEST = 'random_operations_beside';
 const totals = { passed: 0, failed: 0, skipped: 0 };
 
 function count(output) {
@@ -25,9 +28,9 @@ function count(output) {
 }
 
 /** Runs the tests once. A run that dies counts as one failed test. */
-function runTests(file, label, env) {
+function runTests(file, label, env, filter = []) {
   console.log(`\n== ${label}`);
-  const { stdout, stderr, signal, status } = spawnSync(file, [], {
+  const { stdout, stderr, signal, status } = spawnSync(file, filter, {
     encoding: 'utf8',
     env: { ...process.env, ...env },
   });
@@ -62,9 +65,13 @@ async function main() {
     const file = await buildTests('native-asan', 'address,undefined', values.werror);
     for (const isa of isas) runTests(file, `native, ${isa}, ASan and UBSan`, { ...strict, ERRATA_ISA: isa });
   }
+  const churn = { ERRATA_CHURN: '1000000' };
+  if (values.churn) runTests(plain, 'native, churn', churn, [CHURN_TEST]);
   if (values.tsan) {
     const file = await buildTests('native-tsan', 'thread', values.werror);
-    runTests(file, 'native, ThreadSanitizer', { TSAN_OPTIONS: 'halt_on_error=0 exitcode=66' });
+    const strict = { TSAN_OPTIONS: 'halt_on_error=0 exitcode=66' };
+    runTests(file, 'native, ThreadSanitizer', strict);
+    if (values.churn) runTests(file, 'native, churn, ThreadSanitizer', { ...strict, ...churn }, [CHURN_TEST]);
   }
   console.log(`\n${totals.passed} passed, ${totals.failed} failed, ${totals.skipped} skipped`);
   process.exitCode = totals.failed > 0 ? 1 : 0;

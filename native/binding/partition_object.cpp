@@ -175,6 +175,7 @@ PartitionObject::PartitionObject(const Napi::CallbackInfo& info) : Napi::ObjectW
   options.graph_threshold =
       read_integer(given.Get("graphThreshold"), "graphThreshold", 1, kLargestCount, 50'000);
   options.build_threads = read_integer(given.Get("buildThreads"), "buildThreads", 0, Graph::kBuilders, 0);
+  options.scan_threads = read_integer(given.Get("scanThreads"), "scanThreads", 0, 1024, 1);
   const Napi::Value codes = given.Get("codes");
   if (!codes.IsUndefined()) options.codes = codes.ToBoolean().Value();
   partition_ = std::make_shared<Partition>(options, active_kernels());

@@ -1,7 +1,7 @@
 #include "index/block_store.hpp"
 
 #include <algorithm>
-#include <cstring>
+#include <chrono>
 #include <new>
 
 #if defined(__linux__)
@@ -12,36 +12,79 @@ namespace errata {
 namespace {
 
 constexpr std::size_t kHugePage = std::size_t{2} << 20;  // x86-64 and most arm64 kernels
-// Small enough that a block's page faults (2 ms for 8 MiB, spread over the writes into it) never add up to a
-// pause.
+constexpr std::size_t kSmallPage = 4096;
+// A block is a sixteenth of what is there: little is wasted, and few blocks are made.
+constexpr std::size_t kGrowth = 16;
 constexpr std::size_t kLargestBlockBytes = std::size_t{8} << 20;
 
 std::size_t alignment_of(std::size_t bytes) {
   return bytes >= kHugePage ? kHugePage : 64;
 }
 
+std::byte* allocate(std::size_t bytes) {
+  void* memory = ::operator new(bytes, std::align_val_t(alignment_of(bytes)), std::nothrow);
+#if defined(__linux__)
+  if (memory != nullptr && bytes >= kHugePage) (void)madvise(memory, bytes, MADV_HUGEPAGE);
+#endif
+  return static_cast<std::byte*>(memory);
+}
+
+std::byte* allocate_touched(std::size_t bytes) {
+  std::byte* data = allocate(bytes);
+  if (data == nullptr) return nullptr;
+  for (std::size_t at = 0; at < bytes; at += kSmallPage)
+    static_cast<volatile std::byte*>(data)[at] = std::byte{0};
+  return data;
+}
+
 }  // namespace
+
+std::size_t BlockStore::next_chunks() const {
+  const std::size_t huge = std::max<std::size_t>(1, kHugePage / chunk_bytes_);
+  // Doubling up to a huge page: a partition of twenty notes stays small.
+  if (chunks_.size() < huge) return std::max<std::size_t>(1, chunks_.size());
+  return std::clamp(chunks_.size() / kGrowth, huge, std::max(huge, kLargestBlockBytes / chunk_bytes_));
+}
+
+bool BlockStore::ready(std::size_t slots) const {
+  if (chunks_.size() * kChunkSlots >= slots || next_chunks() * chunk_bytes_ < kHugePage / 2) return true;
+  return ahead_.valid() && ahead_.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
+}
+
+void BlockStore::prepare(std::size_t slots) {
+  if (ready(slots)) return;
+  if (!ahead_.valid()) {
+    ahead_chunks_ = next_chunks();
+    ahead_ = std::async(std::launch::async, allocate_touched, ahead_chunks_ * chunk_bytes_);
+  }
+  ahead_.wait();
+}
 
 bool BlockStore::reserve(std::size_t slots) {
   while (chunks_.size() * kChunkSlots < slots) {
-    // Doubling up to a limit: a partition of twenty notes stays small, one of a million grows in even steps.
-    const std::size_t most = std::max<std::size_t>(1, kLargestBlockBytes / chunk_bytes_);
-    const std::size_t count = std::clamp<std::size_t>(chunks_.size(), 1, most);
-    const std::size_t bytes = count * chunk_bytes_;
-    void* memory = ::operator new(bytes, std::align_val_t(alignment_of(bytes)), std::nothrow);
-    if (memory == nullptr) return false;
-#if defined(__linux__)
-    if (bytes >= kHugePage) (void)madvise(memory, bytes, MADV_HUGEPAGE);
-#endif
-    std::byte* data = static_cast<std::byte*>(memory);
+    const bool was_ahead = ahead_.valid();
+    const std::size_t count = was_ahead ? ahead_chunks_ : next_chunks();
+    std::byte* data = was_ahead ? ahead_.get() : allocate(count * chunk_bytes_);
+    if (data == nullptr) return false;
     blocks_.push_back({data, count, nullptr});
     for (std::size_t i = 0; i < count; ++i) chunks_.push_back(data + i * chunk_bytes_);
-    memory_bytes_ += bytes;
+    memory_bytes_ += count * chunk_bytes_;
+    if (was_ahead) {
+      ahead_chunks_ = next_chunks();
+      ahead_ = std::async(std::launch::async, allocate_touched, ahead_chunks_ * chunk_bytes_);
+    }
   }
   return true;
 }
 
+void BlockStore::drop_ahead() {
+  if (!ahead_.valid()) return;
+  std::byte* data = ahead_.get();
+  ::operator delete(data, std::align_val_t(alignment_of(ahead_chunks_ * chunk_bytes_)));
+}
+
 void BlockStore::truncate(std::size_t slots) {
+  if (chunks_.size() * kChunkSlots > slots) drop_ahead();
   while (!blocks_.empty() && (chunks_.size() - blocks_.back().chunks) * kChunkSlots >= slots) {
     const Block& block = blocks_.back();
     const std::size_t bytes = block.chunks * chunk_bytes_;

@@ -85,8 +85,7 @@ bool matches(const Filter& filter, const std::vector<Tag>& tags) {
 SlotSet evaluate(const Filter& filter, const TagSets& tags, const Bitmap& live, const Bitmap& primary) {
   std::vector<Operand> operands;
   for (const Tag token : filter) {
-    const auto found = tags.find(token);
-    operands.emplace_back(is_operator(token) || found == tags.end() ? nullptr : &found->second);
+    operands.emplace_back(is_operator(token) ? nullptr : tags.find(token));
   }
   SlotSet matching;
   std::size_t notes = 0;

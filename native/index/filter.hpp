@@ -4,11 +4,11 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
-#include <unordered_map>
 #include <vector>
 
 #include "common/bitmap.hpp"
 #include "common/status.hpp"
+#include "common/steady_map.hpp"
 #include "index/slot_set.hpp"
 
 namespace errata {
@@ -25,7 +25,7 @@ constexpr Tag kFilterNot = 0xffff'fffd;   // of the one before it
 constexpr Tag kFilterNone = 0xffff'fffc;  // an operand that nothing matches, as a tag that no row has
 constexpr Tag kLargestTag = 0xffff'ffef;
 
-using TagSets = std::unordered_map<Tag, SlotSet>;
+using TagSets = SteadyMap<Tag, SlotSet>;
 
 /// INVALID_INPUT where an operator lacks an operand, or the filter is longer or deeper than is sensible.
 Status check_filter(const Filter& filter);

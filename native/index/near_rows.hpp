@@ -58,8 +58,8 @@ class NearRows {
     limit_ = std::max(limit_, 2 * rows_.size());
   }
 
-  const std::size_t wanted_;
-  const float margin_;
+  std::size_t wanted_;
+  float margin_;
   std::size_t limit_;
   float bar_ = -std::numeric_limits<float>::infinity();
   std::vector<NearRow> rows_;

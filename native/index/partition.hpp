@@ -10,12 +10,12 @@
 #include <optional>
 #include <string>
 #include <thread>
-#include <unordered_map>
 #include <vector>
 
 #include "common/bitmap.hpp"
 #include "common/rw_lock.hpp"
 #include "common/status.hpp"
+#include "common/steady_map.hpp"
 #include "index/cost_model.hpp"
 #include "index/filter.hpp"
 #include "index/graph.hpp"
@@ -52,6 +52,8 @@ struct PartitionOptions {
   /// Threads that build it, at most Graph::kBuilders; 0: half of the cores. With one, the same rows give the
   /// same graph.
   std::size_t build_threads = 0;
+  /// Threads that share a large scan; 0: one a core. Answers are the same whatever it is.
+  std::size_t scan_threads = 1;
   /// What the planner goes by; null: measured on this machine (calibrated_costs).
   const CostModel* costs = nullptr;
 };
@@ -202,8 +204,9 @@ class Partition {
     Order order;
     std::uint8_t kind;
   };
+  static constexpr Slot kNoSlot = 0xffff'ffff;
   struct KeyEntry {
-    Slot slots[kRowKinds];
+    Slot slots[kRowKinds] = {kNoSlot, kNoSlot};
     std::vector<Tag> tags;
   };
   /// The rows that a query may find: all live ones, or those of a set that stays alive with this.
@@ -233,6 +236,11 @@ class Partition {
   Plan plan(const Query& query, const Allowed& allowed) const;
   std::size_t rows_wanted(const Allowed& allowed, std::size_t k) const;
   Status run(const Query& query, const Allowed& allowed, Plan plan, Answer& answer) const;
+  /// Offers the words' rows to `near`, one element a query, on `threads` threads. False where `stop` ended
+  /// it.
+  template <typename Scan>
+  bool scan_parts(std::size_t words, std::size_t threads, std::vector<NearRows>& near, Scan scan) const;
+  std::size_t scan_threads(double us) const;
   Status run_graph(const Query& query, const Allowed& allowed, const ScanQuery& scanned, std::size_t k,
                    Plan& plan, Answer& answer) const;
   ScanSource source() const;
@@ -240,6 +248,7 @@ class Partition {
             Answer& answer) const;
   float score(const float* query, Slot slot) const;
   bool better(const Candidate& a, const Candidate& b) const;
+  bool room_ready() const;
   Status put_one(const PutBatch& batch, std::size_t index);
   bool remove_one(Key key);
   Status write_row(Slot slot, Key key, Order order, std::uint8_t kind, const float* vector);
@@ -287,7 +296,7 @@ class Partition {
   Bitmap primary_;  // one row of each key, for counting keys among allowed rows
   std::size_t live_rows_ = 0;
   std::size_t free_word_ = 0;  // no slot is free in the words of `live_` before it
-  std::unordered_map<Key, KeyEntry> keys_;
+  SteadyMap<Key, KeyEntry> keys_;
   TagSets tags_;
   mutable FilterCache filters_;
 

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "index/partition.hpp"
+#include "index/scan_pool.hpp"
 
 // Which rows a query may find, and how they are searched.
 
@@ -21,6 +22,8 @@ constexpr double kFilteredBeam = 1.5;
 // Half of the bits in a word: from there on whole chunks are compared (see scan.cpp).
 constexpr double kDenseShare = 24.0 / 64.0;
 
+// A thread's share of a scan: waking a helper takes 10 to 50 us.
+constexpr double kLeastShareUs = 500;
 // What is timed on a partition's own rows: enough to be told from noise, a few milliseconds in all.
 constexpr std::size_t kSampleSearches = 24;
 constexpr std::size_t kSampleRows = 8192;
@@ -45,8 +48,7 @@ Partition::Allowed Partition::allow(const Filter& filter) const {
   allowed.filtered = true;
   const SlotSet* slots = nullptr;
   if (filter.size() == 1 && filter[0] <= kLargestTag) {
-    const auto found = tags_.find(filter[0]);
-    if (found != tags_.end()) slots = &found->second;
+    slots = tags_.find(filter[0]);
   } else {
     allowed.cached = filters_.find(filter);
     if (!allowed.cached) allowed.cached = filters_.insert(filter, evaluate(filter, tags_, live_, primary_));
@@ -74,6 +76,13 @@ std::size_t Partition::rows_wanted(const Allowed& allowed, std::size_t k) const 
   return std::min(allowed.rows, k * rows_a_key);
 }
 
+std::size_t Partition::scan_threads(double us) const {
+  if (options_.scan_threads == 1 || us < 2 * kLeastShareUs) return 1;
+  const std::size_t there = ScanPool::shared().threads();
+  const std::size_t most = options_.scan_threads == 0 ? there : std::min(options_.scan_threads, there);
+  return std::min(most, static_cast<std::size_t>(us / kLeastShareUs));
+}
+
 Partition::Plan Partition::plan(const Query& query, const Allowed& allowed) const {
   Plan plan;
   PlanReport& report = plan.report;
@@ -86,7 +95,8 @@ Partition::Plan Partition::plan(const Query& query, const Allowed& allowed) cons
   // A dense filter compares whole chunks, its own rows and the others.
   report.scan_us =
       costs_.fixed_us + (share >= kDenseShare ? slots * costs_.row_us : rows * costs_.picked_row_us);
-  report.estimated_us = report.scan_us;
+  if (!allowed.list) report.threads = scan_threads(report.scan_us);
+  report.estimated_us = report.scan_us / static_cast<double>(report.threads);
   if (!graph_ || allowed.list || allowed.rows == 0) return plan;
 
   const std::size_t ef =
@@ -98,6 +108,7 @@ Partition::Plan Partition::plan(const Query& query, const Allowed& allowed) cons
   const bool probe = fewest * costs_.node_us < kWorthProbing * report.scan_us;
   if (report.graph_us >= report.scan_us && !(allowed.filtered && probe)) return plan;
   plan.graph = true;
+  report.threads = 1;
   plan.search.ef = report.ef = ef;
   report.estimated_us = std::min(report.graph_us, report.scan_us);
   if (!allowed.filtered) return plan;

@@ -6,12 +6,16 @@
 #include <unordered_set>
 
 #include "index/partition.hpp"
+#include "index/scan_pool.hpp"
 
 namespace errata {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
+constexpr std::size_t kPartsAThread = 3;
+// Rows of a batch cost about a third: they come out of memory once for all queries. Decides on threads only.
+constexpr double kBatchGain = 3;
 // Rows whose exact scores are taken ahead of the comparison of bounds.
 constexpr std::size_t kPrefetchRows = 3;
 
@@ -89,16 +93,43 @@ Status Partition::run(const Query& query, const Allowed& allowed, Plan plan, Ans
     name = answer.plan;
     suffix = "+scan";
   }
-  NearRows near(wanted, scanned.margin);
-  const bool whole = allowed.list ? scan_list(source, scanned, *allowed.list, near, query.stop)
-                                  : scan_words(source, scanned, *allowed.bitmap, 0,
-                                               allowed.bitmap->word_count(), near, query.stop);
+  std::vector<NearRows> near(1, NearRows(wanted, scanned.margin));
+  // A graph search that gave up has a scan after it, which may be worth sharing.
+  plan.report.threads = allowed.list ? 1 : scan_threads(plan.report.scan_us);
+  const bool whole =
+      allowed.list
+          ? scan_list(source, scanned, *allowed.list, near[0], query.stop)
+          : scan_parts(allowed.bitmap->word_count(), plan.report.threads, near,
+                       [&](std::size_t begin, std::size_t end, std::vector<NearRows>& part) {
+                         return scan_words(source, scanned, *allowed.bitmap, begin, end, part[0], query.stop);
+                       });
   if (!whole) return query.stop->status();
   answer.compared += allowed.rows;
-  rank(query.vector, near.finish(), scanned.margin, wanted, k, answer);
+  rank(query.vector, near[0].finish(), scanned.margin, wanted, k, answer);
   answer.plan = name + suffix;
   answer.exhaustive = true;
   return finish();
+}
+
+template <typename Scan>
+bool Partition::scan_parts(std::size_t words, std::size_t threads, std::vector<NearRows>& near,
+                           Scan scan) const {
+  if (threads <= 1) return scan(0, words, near);
+  // Several parts a thread, for one that is held up must not hold up all; the parts' own bars rise from
+  // nothing, so not too many.
+  const std::size_t parts = std::min(words, threads * kPartsAThread);
+  std::vector<std::vector<NearRows>> found(parts, near);
+  std::atomic<bool> whole{true};
+  ScanPool::shared().run(parts, [&](std::size_t part) {
+    if (whole.load(std::memory_order_relaxed) &&
+        !scan(words * part / parts, words * (part + 1) / parts, found[part])) {
+      whole.store(false, std::memory_order_relaxed);
+    }
+  });
+  for (const std::vector<NearRows>& part : found) {
+    for (std::size_t q = 0; q < near.size(); ++q) near[q].offer_all(part[q]);
+  }
+  return whole.load();
 }
 
 Status Partition::run_graph(const Query& query, const Allowed& allowed, const ScanQuery& scanned,
@@ -152,10 +183,18 @@ Status Partition::search_batch(const float* queries, std::size_t count, const Qu
     scanned.emplace_back(source, queries + q * options_.dimensions);
     near.emplace_back(wanted, scanned.back().margin);
   }
-  if (!scan_batch(source, scanned, *allowed.bitmap, near, shared.stop)) return shared.stop->status();
+  const double us = static_cast<double>(count * info_.size()) * costs_.row_us / kBatchGain;
+  const std::size_t threads = scan_threads(us);
+  const bool whole =
+      scan_parts(allowed.bitmap->word_count(), threads, near,
+                 [&](std::size_t begin, std::size_t end, std::vector<NearRows>& part) {
+                   return scan_batch(source, scanned, *allowed.bitmap, begin, end, part, shared.stop);
+                 });
+  if (!whole) return shared.stop->status();
   for (std::size_t q = 0; q < count; ++q) {
     answers[q].compared = allowed.rows;
     rank(scanned[q].vector, near[q].finish(), scanned[q].margin, wanted, k, answers[q]);
+    answers[q].report.threads = threads;
     answers[q].plan = allowed.filtered ? "batch(filtered)" : "batch";
   }
   return {};
@@ -212,10 +251,10 @@ Status Partition::scores_of(const float* query, const Key* keys, std::size_t n, 
   std::shared_lock<RwLock> guard(lock_);
   for (std::size_t i = 0; i < n; ++i) {
     scores[i] = std::numeric_limits<double>::quiet_NaN();
-    const auto found = keys_.find(keys[i]);
-    if (found == keys_.end()) continue;
-    for (const Slot slot : found->second.slots) {
-      if (slot == std::numeric_limits<Slot>::max()) continue;
+    const KeyEntry* entry = keys_.find(keys[i]);
+    if (entry == nullptr) continue;
+    for (const Slot slot : entry->slots) {
+      if (slot == kNoSlot) continue;
       const double value = score(query, slot);
       if (!(scores[i] >= value)) scores[i] = value;
     }

@@ -139,7 +139,7 @@ bool Partition::compact_slice() {
   while (high > live_rows_ && Clock::now() < end) {
     const Slot from = static_cast<Slot>(high - 1), to = lowest_free();
     const SlotInfo moved = info_[from];
-    KeyEntry& entry = keys_.find(moved.key)->second;
+    KeyEntry& entry = *keys_.find(moved.key);
     tag_rows(entry, false);
     entry.slots[moved.kind] = to;
     live_.set(to);

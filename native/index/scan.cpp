@@ -189,9 +189,9 @@ bool scan_list(const ScanSource& source, const ScanQuery& query, const std::vect
 }
 
 bool scan_batch(const ScanSource& source, const std::vector<ScanQuery>& queries, const Bitmap& bits,
-                std::vector<NearRows>& near, const StopSignal* stop) {
+                std::size_t begin, std::size_t end, std::vector<NearRows>& near, const StopSignal* stop) {
   BatchScorer scorer(source, queries);
-  for (std::size_t word = 0; word < bits.word_count(); ++word) {
+  for (std::size_t word = begin; word < std::min(end, bits.word_count()); ++word) {
     if (stop != nullptr && stop->stopped()) return false;
     const std::uint64_t mask = bits.word(word);
     if (mask == 0) continue;

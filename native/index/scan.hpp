@@ -35,9 +35,9 @@ bool scan_words(const ScanSource& source, const ScanQuery& query, const Bitmap& 
 bool scan_list(const ScanSource& source, const ScanQuery& query, const std::vector<Slot>& slots,
                NearRows& near, const StopSignal* stop);
 
-/// Several queries in one pass over the rows: four rows by four queries at a time. `near` has one element a
-/// query.
+/// Several queries in one pass over the rows of the words `[begin, end)`: four rows by four queries at a
+/// time. `near` has one element a query.
 bool scan_batch(const ScanSource& source, const std::vector<ScanQuery>& queries, const Bitmap& bits,
-                std::vector<NearRows>& near, const StopSignal* stop);
+                std::size_t begin, std::size_t end, std::vector<NearRows>& near, const StopSignal* stop);
 
 }  // namespace errata

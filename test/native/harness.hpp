@@ -1,5 +1,9 @@
 #pragma once
 
+#if defined(__linux__)
+#include <time.h>
+#endif
+
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
@@ -31,6 +35,17 @@ constexpr bool kSlow = false;
 #else
 constexpr bool kSlow = false;
 #endif
+
+/// CPU time of this thread, so that what else the machine does is not counted; 0 where it cannot be read.
+inline double cpu_ms() {
+#if defined(__linux__)
+  timespec now;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return double(now.tv_sec) * 1e3 + double(now.tv_nsec) * 1e-6;
+#else
+  return 0;
+#endif
+}
 
 std::vector<Test>& tests();
 void fail(const char* file, int line, const std::string& what);

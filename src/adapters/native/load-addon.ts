@@ -83,6 +83,8 @@ export interface NativePartitionOptions {
   readonly codes?: boolean | undefined;
   /** Threads that build a graph, at most 8; 0, the default: half of the cores. With one, builds repeat exactly. */
   readonly buildThreads?: number | undefined;
+  /** Threads that share a scan of more than a millisecond; 0: one a core. Default 1. Answers are the same. */
+  readonly scanThreads?: number | undefined;
 }
 
 /**

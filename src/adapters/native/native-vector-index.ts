@@ -227,6 +227,7 @@ export function createNativeVectorIndex(options: NativeVectorIndexOptions): Nati
     efConstruction: options.efConstruction ?? 128,
     efSearch: options.efSearch ?? 64,
     graphThreshold: options.graphThreshold ?? 50_000,
+    scanThreads: 0,
   };
   try {
     // The addon knows the ranges: let it judge now rather than at the first write.
