@@ -53,6 +53,11 @@ class SteadyMap {
     *place = kGone;
     --size_;
   }
+  void clear() { *this = {}; }
+  /// Of an empty map: room for that many at once.
+  void reserve(std::size_t count) {
+    if (size_ == 0 && !old_.places) table_ = make_table(count);
+  }
   template <typename Visit>
   void each(Visit visit) const {
     for (const Entry& entry : entries_) {
@@ -107,17 +112,22 @@ class SteadyMap {
     table.places[i] = index;
     ++table.filled;
   }
+  /// At most five sixteenths full, so that there is room for as many again.
+  static Table make_table(std::size_t count) {
+    std::size_t capacity = 16;
+    while (capacity * 5 < count * 16) capacity *= 2;
+    Table table;
+    // calloc: the kernel's zero pages come as they are touched, not all now.
+    table.places.reset(static_cast<std::uint32_t*>(std::calloc(capacity, sizeof(std::uint32_t))));
+    if (!table.places) throw std::bad_alloc();
+    table.mask = capacity - 1;
+    return table;
+  }
   void make_room() {
     move(kMoves);
     if (table_.places && (table_.filled + 1) * 8 <= table_.capacity() * 5) return;
     move(old_.capacity());
-    std::size_t capacity = 16;
-    while (capacity * 5 < (size_ + 1) * 16) capacity *= 2;
-    Table next;
-    // calloc: the kernel's zero pages come as they are touched, not all now.
-    next.places.reset(static_cast<std::uint32_t*>(std::calloc(capacity, sizeof(std::uint32_t))));
-    if (!next.places) throw std::bad_alloc();
-    next.mask = capacity - 1;
+    Table next = make_table(size_ + 1);
     old_ = std::move(table_);
     table_ = std::move(next);
     moved_ = 0;

@@ -122,7 +122,7 @@ Status Partition::save_slots(SnapshotWriter& writer, std::uint32_t number) const
       const SlotInfo& info = info_[slot];
       record = {info.key, info.order.high, info.order.low, info.kind,
                 kLive | (primary_.test(slot) ? kPrimary : 0)};
-      const KeyEntry& entry = keys_.find(info.key)->second;
+      const KeyEntry& entry = *keys_.find(info.key);
       if (slot == std::min(entry.slots[0], entry.slots[1])) {
         tags.insert(tags.end(), entry.tags.begin(), entry.tags.end());
       }
@@ -217,8 +217,8 @@ Status Partition::restore_slots(const SectionView& slots, const SectionView& tag
     if ((record.live & kLive) == 0) continue;
     if (record.kind >= kRowKinds) return corrupt("kinds");
     info_[slot] = {record.key, {record.order_high, record.order_low}, static_cast<std::uint8_t>(record.kind)};
-    const auto [found, added] = keys_.try_emplace(record.key, KeyEntry{{kNoSlot, kNoSlot}, {}});
-    KeyEntry& entry = found->second;
+    KeyEntry& entry = keys_[record.key];
+    const bool added = entry.slots[0] == kNoSlot && entry.slots[1] == kNoSlot;
     if (entry.slots[record.kind] != kNoSlot) return corrupt("slots");
     entry.slots[record.kind] = slot;
     if (added) {

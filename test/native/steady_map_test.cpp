@@ -43,4 +43,10 @@ ERRATA_TEST(values_of_a_steady_map_stay_where_they_are_while_it_grows) {
   *first = 70;
   for (std::uint32_t key = 100; key < 20'000; ++key) map[key] = 1;
   CHECK(map.find(7) == first && *first == 70);
+  map.clear();
+  CHECK(map.size() == 0 && map.find(7) == nullptr);
+  map.reserve(5000);
+  const std::size_t bytes = map.memory_bytes();
+  map[7] = 1;
+  CHECK(map.size() == 1 && *map.find(7) == 1 && bytes >= 5000 * sizeof(std::uint32_t));
 }
