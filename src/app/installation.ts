@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createNativeVectorIndex } from '../adapters/native/native-vector-index.js';
-import { SnapshotFiles } from '../adapters/native/snapshot-files.js';
 import { createOnnxEmbedder } from '../adapters/onnx/create-onnx-embedder.js';
 import { createOnnxReranker } from '../adapters/onnx/create-onnx-reranker.js';
 import { createFtsLexicalIndex } from '../adapters/sqlite/fts-lexical-index.js';
@@ -21,11 +20,10 @@ import type { VectorIndex } from '../ports/vector-index.js';
 import { LATE_INTERACTION } from '../retrieval/rerank-candidates.js';
 import { type FittedScore, parseFittedScore } from '../retrieval/score-model.js';
 import { openCipher } from './open-cipher.js';
+import { openSnapshots } from './open-snapshots.js';
 
 /** The file name of the embedded store under `dataDir`. */
 const STORE_FILE = 'errata.sqlite';
-/** The file name of the vector index's snapshot under `dataDir`, whichever the store. */
-const SNAPSHOT_FILE = 'vectors.snapshot';
 
 /**
  * Opens what `MONGODB_URI` or the data folder holds. Each driver is loaded only where it is used: better-sqlite3 is bound to
@@ -85,14 +83,11 @@ export async function openEngines(config: Config, logger: Logger = silentLogger)
       graphThreshold: GRAPH_THRESHOLD,
     });
     const lexicalIndex = createFtsLexicalIndex();
-    const snapshotFile = join(config.dataDir, SNAPSHOT_FILE);
     return {
       embedder,
       vectorIndex,
       lexicalIndex,
-      snapshots: config.snapshots
-        ? new SnapshotFiles({ index: vectorIndex, path: snapshotFile, modelId: embedder.model.id })
-        : undefined,
+      snapshots: openSnapshots(config, vectorIndex, embedder.model.id),
       fittedScore: readFittedScore(entry.name),
       // Also beside another reranker, for the case that this fails.
       lateInteraction: config.reranker !== undefined,

@@ -7,6 +7,7 @@ import { absentEngines } from './absent-engines.js';
 import { createApp } from './create-app.js';
 import { importFile } from './import-file.js';
 import { openEngines, openStore } from './installation.js';
+import { servedModelName } from './served-model-name.js';
 
 /** Opens an installation for one command. What was opened is closed again when a step fails. */
 export async function openApp(config: Config, options: OpenAppOptions): Promise<OpenedApp> {
@@ -19,7 +20,8 @@ export async function openApp(config: Config, options: OpenAppOptions): Promise<
     const store = await openStore(config);
     opened.push(store);
     const whole = options.parts === 'everything';
-    const engines = whole ? await openEngines(config, logger) : absentEngines();
+    const openModel = (name: string) => openEngines({ ...config, embedder: name }, logger);
+    const engines = whole ? await openModel(await servedModelName(store, config, logger)) : absentEngines();
     opened.push(engines);
     const app = await createApp({
       store,
@@ -28,6 +30,7 @@ export async function openApp(config: Config, options: OpenAppOptions): Promise<
       settings: config,
       runJobs: options.runJobs,
       follow: whole,
+      openEngines: openModel,
     });
     opened.push(app);
     const { embedder, vectorIndex, lexicalIndex } = engines;

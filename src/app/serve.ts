@@ -12,6 +12,7 @@ import type { Store } from '../ports/note-store.js';
 import { type App, createApp } from './create-app.js';
 import { type Engines, openEngines, openStore } from './installation.js';
 import { loadSample, SAMPLE_NAMESPACE, SAMPLER, sampleGoldenSet } from './load-sample.js';
+import { servedModelName } from './served-model-name.js';
 
 const CURSOR_SECRET = 'cursor-secret';
 const SAMPLE_LOADED = 'sample-loaded';
@@ -39,7 +40,8 @@ async function start(
   const logger = createPinoLogger({ level: config.logLevel });
   const store: Store = await openStore(config);
   opened.push(store);
-  const engines: Engines = await openEngines(config, logger);
+  const openModel = (name: string) => openEngines({ ...config, embedder: name }, logger);
+  const engines: Engines = await openModel(await servedModelName(store, config, logger));
   opened.push(engines);
   const app: App = await createApp({
     store,
@@ -48,6 +50,7 @@ async function start(
     settings: config,
     runJobs: true,
     writeSnapshots: true,
+    openEngines: openModel,
   });
   opened.push(app);
   const stopSweeps = scheduleSweeps({

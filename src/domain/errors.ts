@@ -34,6 +34,8 @@ export const ERROR_CODES = {
   UNKNOWN_TOKENIZER: user,
   /** A run's own limit of calls or money. */
   BUDGET_EXCEEDED: user,
+  /** A comparison says that another model would do worse. */
+  MODEL_REFUSED: user,
   VERSION_CONFLICT: conflict,
   NOTE_EXISTS: conflict,
   STORE_UNAVAILABLE: unavailable,

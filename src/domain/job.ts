@@ -9,6 +9,7 @@ export const JOB_KINDS = [
   'CALIBRATION',
   'ERASURE',
   'KEY_ROTATION',
+  'MODEL_SWITCH',
 ] as const;
 export type JobKind = (typeof JOB_KINDS)[number];
 export const JOB_STATES = ['QUEUED', 'RUNNING', 'SUCCEEDED', 'FAILED', 'CANCELLED'] as const;

@@ -118,6 +118,8 @@ export const JobKindEnum = registerValues('JobKind', 'Kinds of background work.'
     'Fits thresholds on a golden set, so that few queries without an answer get a note; option alpha.',
   ERASURE: 'Removes texts for law or leaked secrets.',
   KEY_ROTATION: 'Seals everything that is stored with the present encryption key.',
+  MODEL_SWITCH:
+    'Embeds everything with another model, compares, and switches; options model, epsilon, force, rollback.',
 });
 
 const NOTE_ORDERS = [

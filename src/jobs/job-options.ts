@@ -12,6 +12,7 @@ const JOB_OPTIONS: Readonly<Record<JobKind, readonly string[]>> = {
   CALIBRATION: ['alpha'],
   ERASURE: ['ids', 'reason'],
   KEY_ROTATION: [],
+  MODEL_SWITCH: ['model', 'epsilon', 'force', 'rollback'],
 };
 
 /** Options as a job keeps them: known to its kind and without secrets. Errors: `INVALID_INPUT`. */

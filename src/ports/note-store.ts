@@ -159,7 +159,10 @@ export interface NoteStore {
   load(ids: readonly NoteId[]): Promise<readonly StoredNote[]>;
   /** All versions, in id order from after `afterId`: for resync. */
   versions(afterId: NoteId | undefined, limit: number): Promise<readonly NoteVersion[]>;
-  /** Active notes with vectors in id order from after `afterId`: for filling an index. */
+  /**
+   * Active notes that some model has embedded, in id order from after `afterId`, with the vectors of this view's model where
+   * they have them: for filling an index.
+   */
   scanActive(afterId: NoteId | undefined, limit: number): Promise<readonly StoredNote[]>;
   /** Notes that lack vectors of the model, in id order: what a backfill works through. */
   scanWithoutModel(
@@ -186,7 +189,7 @@ export interface NoteStore {
    * never change, so neither do its vectors of a model. Erased and unknown notes are left alone. Returns how many were written.
    */
   putVectors(entries: readonly { readonly id: NoteId; readonly vectors: NoteVectors }[]): Promise<number>;
-  /** Lets notes that hold vectors of the model name it as theirs, from after `afterId`; the id to go on from, if any. */
+  /** Lets notes that hold vectors of the model name it as theirs (`embeddingModel`, what views without a model read), from after `afterId`; the id to go on from, if any. */
   adoptModel(modelId: string, afterId: NoteId | undefined, limit: number): Promise<NoteId | undefined>;
   /** Drops a model's vectors of at most `limit` notes; returns of how many. Not for the model that notes name as theirs. */
   dropVectors(modelId: string, limit: number): Promise<number>;

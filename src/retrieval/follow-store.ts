@@ -15,6 +15,11 @@ export interface FollowerOptions {
   readonly modelId: string;
   /** Follows along where given. */
   readonly centres?: NamespaceCentres | undefined;
+  /**
+   * Embeds active notes that another process wrote with another model's vectors, as happens while the model is being changed.
+   * Absent: such notes are found by their words only.
+   */
+  readonly embedMissing?: ((notes: readonly FeedbackNote[]) => Promise<readonly StoredNote[]>) | undefined;
   /** Sees every applied change, this process's and other processes', oldest first. */
   readonly onChange?: ((note: FeedbackNote) => void) | undefined;
 }
@@ -134,12 +139,22 @@ class StoreFollower implements IndexFollower {
       if (last === undefined) return;
       const ids = [...new Set(page.changes.flatMap((change) => change.noteIds))];
       for (let start = 0; start < ids.length; start += PAGE) {
-        const notes = await store.load(ids.slice(start, start + PAGE));
+        const notes = await this.#embedded(await store.load(ids.slice(start, start + PAGE)));
         await this.#apply(notes);
         for (const { note } of notes) this.#options.onChange?.(note);
       }
       this.#revision = last.revision;
     }
+  }
+
+  async #embedded(notes: readonly StoredNote[]): Promise<readonly StoredNote[]> {
+    const { embedMissing, modelId } = this.#options;
+    const lacks = ({ note, vectors }: StoredNote): boolean =>
+      note.status === 'ACTIVE' && note.embeddingModel !== undefined && vectors?.modelId !== modelId;
+    if (embedMissing === undefined || !notes.some(lacks)) return notes;
+    const mended = await embedMissing(notes.filter(lacks).map(({ note }) => note));
+    const byId = new Map(mended.map((stored) => [stored.note.id, stored]));
+    return notes.map((stored) => byId.get(stored.note.id) ?? stored);
   }
 
   async #apply(notes: readonly StoredNote[]): Promise<void> {

@@ -323,6 +323,7 @@ function jobRunner(jobs: JobStore, clock: Clock, deps: EmbedDeps): JobRunner {
       CALIBRATION: unknown,
       ERASURE: unknown,
       KEY_ROTATION: unknown,
+      MODEL_SWITCH: unknown,
     },
   });
 }

@@ -1,8 +1,10 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createNativeVectorIndex } from '../../src/adapters/native/native-vector-index.js';
 import { openStore } from '../../src/app/installation.js';
+import { openSnapshots } from '../../src/app/open-snapshots.js';
 import { parseConfig } from '../../src/config/parse-config.js';
 import { keyRotationHandler } from '../../src/jobs/key-rotation.js';
 import { newKey } from '../contract/store/encryption.contract.js';
@@ -78,6 +80,18 @@ describe('an installation with a key', () => {
     expect(again.notes.corruptRecords()).toBe(0);
     await again.close();
     expect(stored().includes('uagga')).toBe(false);
+  });
+
+  it('keeps no snapshot of the vector index, which would be a plain copy, and removes an older one', async () => {
+    const vectorIndex = createNativeVectorIndex({ dimensions: 8 });
+    const plain = settings({});
+    const file = join(plain.dataDir, 'vectors.snapshot');
+    writeFileSync(file, 'vectors');
+    expect(openSnapshots(plain, vectorIndex, 'm')).toBeDefined();
+    expect(existsSync(file)).toBe(true);
+    expect(openSnapshots(settings({ ERRATA_KEYS: k2 }), vectorIndex, 'm')).toBeUndefined();
+    expect(existsSync(file)).toBe(false);
+    await vectorIndex.close();
   });
 
   it('is refused without it, with another one, and with keys from two places', async () => {

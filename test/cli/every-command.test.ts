@@ -31,6 +31,8 @@ const COMMANDS: readonly (readonly [string, readonly string[], string])[] = [
   ['notes influence', ['notes', 'influence', 'x'], 'receipt-7'],
   ['models list', ['models', 'list'], 'all-MiniLM-L6-v2'],
   ['models pull', ['models', 'pull'], 'directory'],
+  ['models switch', ['models', 'switch', 'e5-small-v2', '--detach'], 'job-1'],
+  ['models rollback', ['models', 'rollback', '--detach'], 'job-1'],
   ['models verify', ['models', 'verify'], '"files": 3'],
   ['models bench', ['models', 'bench', 'm'], 'is better than late-interaction'],
   ['models remove', ['models', 'remove', 'x'], 'removed'],

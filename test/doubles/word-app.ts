@@ -19,7 +19,7 @@ export interface WordApp {
   close(): Promise<void>;
 }
 
-export interface WordAppOptions extends Partial<Pick<AppParts, 'settings' | 'runJobs'>> {
+export interface WordAppOptions extends Partial<Pick<AppParts, 'settings' | 'runJobs' | 'openEngines'>> {
   readonly folder?: string;
   readonly store?: Store;
   readonly embedder?: Embedder;
@@ -47,8 +47,8 @@ export async function openWordApp(options: WordAppOptions = {}): Promise<WordApp
   const folder = options.folder ?? mkdtempSync(join(tmpdir(), 'errata-word-app-'));
   const store = options.store ?? (await createSqliteStore({ path: join(folder, 'errata.sqlite') }));
   const engines = wordEngines(options.embedder);
-  const { settings = {}, runJobs = false } = options;
-  const app = await createApp({ store, engines, logger: silentLogger, runJobs, settings });
+  const { settings = {}, runJobs = false, openEngines } = options;
+  const app = await createApp({ store, engines, logger: silentLogger, runJobs, settings, openEngines });
   return {
     folder,
     store,

@@ -1,13 +1,24 @@
 import { createHash } from 'node:crypto';
-import type { Embedder, EmbedderStats, Embedding, EmbedOptions } from '../../src/ports/embedder.js';
+import type {
+  Embedder,
+  EmbedderStats,
+  Embedding,
+  EmbeddingModel,
+  EmbedOptions,
+} from '../../src/ports/embedder.js';
 
 /**
  * Bag of words, each word a fixed random direction: the same words give the same vector, shared words a high cosine. Only
  * for tests: no meaning, but real geometry, and the same bits for the same text.
  */
 export class WordEmbedder implements Embedder {
-  readonly model = { id: 'words@test', name: 'words', dimensions: 64, maxTokens: 128 };
+  readonly model: EmbeddingModel;
   readonly calls: { readonly texts: readonly string[]; readonly options: EmbedOptions }[] = [];
+
+  /** Another name is another model: other directions, the same dimensions. */
+  constructor(name = 'words') {
+    this.model = { id: `${name}@test`, name, dimensions: 64, maxTokens: 128 };
+  }
 
   async embed(texts: readonly string[], options: EmbedOptions): Promise<readonly Embedding[]> {
     this.calls.push({ texts: [...texts], options });
@@ -22,11 +33,17 @@ export class WordEmbedder implements Embedder {
 
   async close(): Promise<void> {}
 
+  #salt(): string {
+    return this.model.name === 'words' ? '' : this.model.name;
+  }
+
   #embedding(text: string): Embedding {
     const words = text.toLowerCase().match(/[\p{L}\p{M}\p{N}]+/gu) ?? ['(none)'];
     const vector = new Float32Array(this.model.dimensions);
     for (const word of words) {
-      const bytes = createHash('sha512').update(word).digest();
+      const bytes = createHash('sha512')
+        .update(this.#salt() + word)
+        .digest();
       vector.forEach((value, index) => {
         vector[index] = value + (bytes[index]! - 127.5) / 127.5;
       });

@@ -189,12 +189,7 @@ export class MongoNoteStore implements NoteStore {
   }
 
   scanActive(afterId: NoteId | undefined, limit: number): Promise<readonly StoredNote[]> {
-    const { modelId } = this.#parts;
-    const embedded: Filter<NoteDocument> =
-      modelId === undefined
-        ? { embeddingModel: { $ne: null } }
-        : { [`vectors.${vectorKey(modelId)}.modelId`]: modelId };
-    const filter: Filter<NoteDocument> = { ...embedded, status: 'ACTIVE' };
+    const filter: Filter<NoteDocument> = { status: 'ACTIVE', embeddingModel: { $ne: null } };
     return this.#scan(filter, WITH_VECTORS, afterId, limit, (document) => this.#stored(document));
   }
 

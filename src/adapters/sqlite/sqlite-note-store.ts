@@ -171,8 +171,8 @@ export class SqliteNoteStore implements NoteStore {
   }
 
   async scanActive(afterId: NoteId | undefined, limit: number): Promise<readonly StoredNote[]> {
-    const sql = `SELECT ${NOTE_COLUMNS}, ${VECTOR_COLUMNS} FROM notes n JOIN ${OF_MODEL}
-      WHERE n.id > @after AND n.status = 'ACTIVE' ORDER BY n.id LIMIT @limit`;
+    const sql = `SELECT ${NOTE_COLUMNS}, ${VECTOR_COLUMNS} FROM notes n LEFT JOIN ${OF_MODEL}
+      WHERE n.id > @after AND n.status = 'ACTIVE' AND n.model_id IS NOT NULL ORDER BY n.id LIMIT @limit`;
     return this.#scan(sql, { after: afterId ?? '', limit, model: this.#model }, (row) => this.#stored(row));
   }
 

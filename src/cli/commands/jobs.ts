@@ -24,7 +24,7 @@ interface ListOptions {
   readonly limit: number;
 }
 
-function jobLines(job: Job, session: Session): string[] {
+export function jobLines(job: Job, session: Session): string[] {
   const count = job.total === undefined ? `${job.done}` : `${job.done} of ${job.total}`;
   return [
     `${job.id}  ${job.kind} ${job.state}  ${count}`,
@@ -33,7 +33,7 @@ function jobLines(job: Job, session: Session): string[] {
 }
 
 /** Shows a job until it has ended; a job that did not succeed is a finding. */
-async function follow(session: Session, jobs: JobCommands, id: string): Promise<Job> {
+export async function followJob(session: Session, jobs: JobCommands, id: string): Promise<Job> {
   let latest = await jobs.get(id);
   if (latest === undefined) {
     throw new ErrataError('JOB_NOT_FOUND', 'Expected the id of a job, received an unknown one');
@@ -64,7 +64,7 @@ async function start(session: Session, args: readonly string[], options: StartOp
   const opened = await session.open(detached ? 'store' : 'everything', !detached);
   const { jobs } = opened.useCases;
   const started = await jobs.start(CLI_CALLER, kind, options.namespace, options.option ?? {});
-  const job = detached ? started : await follow(session, jobs, started.id);
+  const job = detached ? started : await followJob(session, jobs, started.id);
   await session.answer(job, () => jobLines(job, session));
 }
 
@@ -101,7 +101,7 @@ async function cancel(session: Session, args: readonly string[]): Promise<void> 
 
 async function watch(session: Session, args: readonly string[]): Promise<void> {
   const { jobs } = (await session.open('store')).useCases;
-  const job = await follow(session, jobs, firstArgument(args, 'id'));
+  const job = await followJob(session, jobs, firstArgument(args, 'id'));
   await session.answer(job, () => jobLines(job, session));
 }
 

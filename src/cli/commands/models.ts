@@ -6,6 +6,7 @@ import { EXIT_CODES } from '../exit-codes.js';
 import { existingFile } from '../read-input.js';
 import type { Session } from '../session.js';
 import { table } from '../text-layout.js';
+import { addModelSwitch } from './model-switch.js';
 
 interface PullOptions {
   readonly from?: string;
@@ -178,4 +179,5 @@ export function addModels(program: Command, context: CliContext): void {
     context,
     remove,
   );
+  addModelSwitch(models, context);
 }

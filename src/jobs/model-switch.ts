@@ -1,0 +1,208 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import { ErrataError } from '../domain/errors.js';
+import { isErased } from '../domain/lifecycle.js';
+import type { NoteId } from '../domain/note.js';
+import { type ModelChoice, SERVED_MODEL, type ServedModel } from '../domain/served-model.js';
+import type { ReportComparison } from '../evaluation/compare-reports.js';
+import { embedMissing } from '../notes/embed-missing.js';
+import { createNoteEmbedder } from '../notes/embed-notes.js';
+import type { Clock } from '../ports/clock.js';
+import type { Embedder } from '../ports/embedder.js';
+import type { Store } from '../ports/note-store.js';
+import type { RetrievalQueries } from '../ports/use-cases.js';
+import { compareModels } from './compare-models.js';
+import type { JobContext, JobHandler } from './job-handler.js';
+
+/** Notes a batch: 256 texts. */
+const BATCH = 128;
+/** Share of MRR that a new model may surely not lose. */
+export const DEFAULT_EPSILON = 0.02;
+/** Processes look once a second which model is served; loading one takes some seconds more. */
+const SETTLE_MS = 3_000;
+
+/** A model beside the one that serves: nothing asks it but the comparison. */
+export interface ShadowModel {
+  readonly embedder: Embedder;
+  /** Fills an index from the stored vectors and follows the store. */
+  openIndex(): Promise<Pick<RetrievalQueries, 'retrieve'>>;
+  close(): Promise<void>;
+}
+
+export interface ModelSwitchDeps {
+  readonly store: Store;
+  readonly clock: Clock;
+  /** The model that this process answers with, and its read path without trials. */
+  readonly serving: () => ModelChoice & { readonly retrieval: Pick<RetrievalQueries, 'retrieve'> };
+  /** Errors: `UNKNOWN_MODEL`, `MODEL_NOT_INSTALLED`. */
+  readonly openShadow: (name: string) => Promise<ShadowModel>;
+  readonly settleMs?: number | undefined;
+}
+
+/**
+ * Changes the model of the installation while it serves: embeds every note with option `model` beside the vectors in use,
+ * catches up with what is written meanwhile, compares both on the saved golden sets, and writes the setting that every process
+ * follows. Refused where the lower 95% bound of the difference in MRR is below −`epsilon`, or where no golden set is saved,
+ * unless `force` is true. Option `rollback` goes back to the model before, without comparison.
+ *
+ * A killed run goes on: vectors that are stored are not made again. Errors: `INVALID_INPUT`, `MODEL_REFUSED`, `UNKNOWN_MODEL`,
+ * `MODEL_NOT_INSTALLED`.
+ */
+export function modelSwitchHandler(deps: ModelSwitchDeps): JobHandler {
+  return async (context) => {
+    const { options } = context.job;
+    const served = await readServedModel(deps.store);
+    const rollback = options.rollback === 'true';
+    const name = rollback ? served?.previous?.name : options.model;
+    if (name === undefined || name === '') {
+      const missing = rollback ? 'a model to go back to' : 'the option model';
+      throw new ErrataError('INVALID_INPUT', `Expected ${missing} for MODEL_SWITCH, received none`);
+    }
+    const epsilon = readEpsilon(options.epsilon);
+    const shadow = await deps.openShadow(name);
+    try {
+      return await run(deps, context, {
+        name,
+        shadow,
+        served,
+        epsilon,
+        unchecked: rollback || options.force === 'true',
+      });
+    } finally {
+      await shadow.close();
+    }
+  };
+}
+
+interface Plan {
+  readonly name: string;
+  readonly shadow: ShadowModel;
+  readonly served: ServedModel | undefined;
+  readonly epsilon: number;
+  /** Whether a worse or unknown result does not matter. */
+  readonly unchecked: boolean;
+}
+
+async function run(deps: ModelSwitchDeps, context: JobContext, plan: Plan): Promise<string> {
+  const { store, serving, clock } = deps;
+  const { name, shadow, served } = plan;
+  const { modelId: currentId, name: currentName, retrieval } = serving();
+  const { id: modelId } = shadow.embedder.model;
+  const current = served ?? { name: currentName, modelId: currentId };
+  if (current.modelId === modelId) {
+    // A killed run may have switched already: what follows the switch is done again.
+    await finish(deps, context, shadow, modelId);
+    return `${name} is the served model`;
+  }
+  await embedAll(deps, context, shadow.embedder);
+  const comparison = plan.unchecked ? undefined : await compare(deps, context, plan, retrieval);
+  await embedAll(deps, context, shadow.embedder);
+  const next: ServedModel = {
+    name,
+    modelId,
+    previous: { name: current.name, modelId: current.modelId },
+    switchedAt: clock.now(),
+  };
+  await context.checkpoint({ message: `switching to ${name}` });
+  await store.settings.put(SERVED_MODEL, JSON.stringify(next));
+  await store.audit.append({
+    id: randomUUID(),
+    at: clock.now(),
+    actor: `job:${context.job.kind}`,
+    action: 'model-switched',
+    reason: comparison === undefined ? 'without comparison' : describe(comparison),
+    changes: [`embeddingModel: ${current.modelId} → ${modelId}`],
+  });
+  await finish(deps, context, shadow, modelId);
+  const result = comparison === undefined ? '' : `: ${describe(comparison)}`;
+  return `switched from ${current.name} to ${name}${result}`;
+}
+
+async function compare(
+  deps: ModelSwitchDeps,
+  context: JobContext,
+  { name, shadow, epsilon }: Plan,
+  retrieval: Pick<RetrievalQueries, 'retrieve'>,
+): Promise<ReportComparison> {
+  const comparison = await compareModels(deps.store, {
+    before: retrieval,
+    after: await shadow.openIndex(),
+    onProgress: (done, total) => context.checkpoint({ message: `comparing: ${done} of ${total} queries` }),
+  });
+  const mrr = comparison && measureOf(comparison);
+  if (comparison === undefined || mrr === undefined) {
+    throw new ErrataError(
+      'MODEL_REFUSED',
+      'Expected a saved golden set with answerable queries to compare on, received none; save one or give force',
+    );
+  }
+  if (mrr.difference.low < -epsilon) {
+    throw new ErrataError(
+      'MODEL_REFUSED',
+      `Expected ${name} to lose surely less than ${epsilon} of MRR, received ${describe(comparison)}; give force to switch anyway`,
+    );
+  }
+  return comparison;
+}
+
+/** Whoever learns of the model late writes the old one's vectors: those notes are embedded, too. Then notes name the model. */
+async function finish(
+  deps: ModelSwitchDeps,
+  context: JobContext,
+  { embedder }: ShadowModel,
+  modelId: string,
+): Promise<void> {
+  do {
+    await pause(deps.settleMs ?? SETTLE_MS, undefined, { signal: context.signal });
+  } while ((await embedAll(deps, context, embedder)) > 0);
+  for (let after: NoteId | undefined; ; ) {
+    after = await deps.store.notes.adoptModel(modelId, after, BATCH * 4);
+    await context.checkpoint({});
+    if (after === undefined) return;
+  }
+}
+
+/** Embeds until a pass over all notes finds none without vectors of the model; returns how many it embedded. */
+async function embedAll(
+  { store }: ModelSwitchDeps,
+  { checkpoint }: JobContext,
+  embedder: Embedder,
+): Promise<number> {
+  const embed = createNoteEmbedder(embedder);
+  const { id } = embedder.model;
+  let done = 0;
+  for (;;) {
+    const before = done;
+    for (let after: NoteId | undefined; ; ) {
+      const batch = await store.notes.scanWithoutModel(id, undefined, after, BATCH);
+      const last = batch.at(-1);
+      if (last === undefined) break;
+      const live = batch.filter((note) => !isErased(note));
+      done += (await embedMissing(store.notes, embed, live, 'bulk')).length;
+      after = last.id;
+      await checkpoint({ done, message: `${done} notes embedded with ${embedder.model.name}` });
+    }
+    if (done === before) return done;
+  }
+}
+
+export async function readServedModel(store: Pick<Store, 'settings'>): Promise<ServedModel | undefined> {
+  const json = await store.settings.get(SERVED_MODEL);
+  return json === undefined ? undefined : (JSON.parse(json) as ServedModel);
+}
+
+const measureOf = (comparison: ReportComparison) => comparison.measures.find(({ name }) => name === 'mrr');
+
+function describe(comparison: ReportComparison): string {
+  const mrr = measureOf(comparison);
+  if (mrr === undefined) return 'nothing to compare';
+  const { before, after, difference, pairs } = mrr;
+  const signed = (value: number): string => `${value < 0 ? '−' : '+'}${Math.abs(value).toFixed(3)}`;
+  return `MRR ${before.toFixed(3)} → ${after.toFixed(3)}, difference ${signed(after - before)} (95% ${signed(difference.low)} … ${signed(difference.high)}) over ${pairs} queries`;
+}
+
+function readEpsilon(text: string | undefined): number {
+  const epsilon = text === undefined ? DEFAULT_EPSILON : Number(text);
+  if (Number.isFinite(epsilon) && epsilon >= 0 && epsilon <= 1) return epsilon;
+  throw new ErrataError('INVALID_INPUT', 'Expected a number between 0 and 1 for epsilon, received another');
+}
