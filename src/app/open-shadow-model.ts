@@ -21,6 +21,12 @@ export async function openShadowModel(
       generation ??= await createModelGeneration({ ...shared, writeSnapshots: false }, engines, undefined);
       return generation.measured;
     },
+    async closeIndex() {
+      await generation?.close();
+      generation = undefined;
+      await engines.vectorIndex.clear();
+      await engines.lexicalIndex.clear();
+    },
     async close() {
       await generation?.close();
       await engines.close();

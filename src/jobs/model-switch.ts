@@ -26,6 +26,8 @@ export interface ShadowModel {
   readonly embedder: Embedder;
   /** Fills an index from the stored vectors and follows the store. */
   openIndex(): Promise<Pick<RetrievalQueries, 'retrieve'>>;
+  /** Frees the index's memory; the embedder stays. */
+  closeIndex(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -96,6 +98,8 @@ async function run(deps: ModelSwitchDeps, context: JobContext, plan: Plan): Prom
   }
   await embedAll(deps, context, shadow.embedder);
   const comparison = plan.unchecked ? undefined : await compare(deps, context, plan, retrieval);
+  // This process will fill one of its own as soon as it sees the switch.
+  await shadow.closeIndex();
   await embedAll(deps, context, shadow.embedder);
   const next: ServedModel = {
     name,

@@ -232,6 +232,7 @@ for (const { name, skip, open } of backends) {
           return {
             embedder: engines.embedder,
             openIndex: async () => apps[0].app.useCases.retrieval,
+            closeIndex: async () => undefined,
             close: () => engines.close(),
           };
         },
