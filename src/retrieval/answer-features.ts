@@ -46,11 +46,16 @@ export function answerFeatures(
   candidates: readonly RankedCandidate[],
   { keywords, words, centre }: AnswerContext,
 ): AnswerFeatures {
-  const asked = keywords.map((value, d) => value - (centre[d] ?? 0));
-  const rows = candidates.map(({ vectors }) => centredRows(vectors, centre));
-  const situations = rows.flatMap((own) => own.slice(-1).map((row) => centredCosine(asked, row)));
+  const asked = without(keywords, centre);
+  const askedNorm = Math.sqrt(dot(asked, asked));
+  const situations = candidates.flatMap(({ vectors }) => {
+    const row = vectors?.situation ?? vectors?.lesson;
+    return row === undefined || askedNorm < 1e-12 ? [] : [dot(asked, unitWithout(row, centre)) / askedNorm];
+  });
   const [best] = candidates;
-  const [bestRows = []] = rows;
+  const bestRows = [best?.vectors?.lesson, best?.vectors?.situation].flatMap((row) =>
+    row === undefined ? [] : [unitWithout(row, centre)],
+  );
   return {
     situationCosine: situations.length === 0 ? 0 : Math.max(...situations),
     bestMedianWord: weightedMedian(words.map((word) => ({ ...word, value: bestOf(word, bestRows) }))),
@@ -59,15 +64,20 @@ export function answerFeatures(
   };
 }
 
-/** Lesson, then situation where there is one. */
-function centredRows(vectors: NoteVectors | undefined, centre: Float32Array): readonly Float64Array[] {
-  if (vectors === undefined) return [];
-  const { lesson, situation } = vectors;
-  return (situation === undefined ? [lesson] : [lesson, situation]).map((row) => {
-    const centred = Float64Array.from(row, (value, d) => value - (centre[d] ?? 0));
-    const norm = Math.hypot(...centred);
-    return norm < 1e-9 ? centred.fill(0) : centred.map((value) => value / norm);
-  });
+/** `vector − centre`. Plain loops here and below: this runs for every candidate of every query. */
+function without(vector: Float32Array | Float64Array, centre: Float32Array): Float64Array {
+  const rest = new Float64Array(vector.length);
+  for (let d = 0; d < rest.length; d += 1) rest[d] = (vector[d] ?? 0) - (centre[d] ?? 0);
+  return rest;
+}
+
+/** The same, unit length; zero where nothing is left. */
+function unitWithout(vector: Float32Array, centre: Float32Array): Float64Array {
+  const rest = without(vector, centre);
+  const norm = Math.sqrt(dot(rest, rest));
+  if (norm < 1e-9) return rest.fill(0);
+  for (let d = 0; d < rest.length; d += 1) rest[d] = (rest[d] ?? 0) / norm;
+  return rest;
 }
 
 function bestOf({ vector }: QueryWord, rows: readonly Float64Array[]): number {
@@ -89,10 +99,4 @@ function dot(a: Float32Array | Float64Array, b: Float32Array | Float64Array): nu
   let sum = 0;
   for (let d = 0; d < a.length; d += 1) sum += (a[d] ?? 0) * (b[d] ?? 0);
   return sum;
-}
-
-/** Cosine of a vector and a unit (or zero) row, 0 where nothing is left of either. */
-function centredCosine(vector: Float64Array, row: Float64Array): number {
-  const norm = Math.hypot(...vector);
-  return norm < 1e-12 ? 0 : dot(vector, row) / norm;
 }

@@ -40,10 +40,18 @@ export function queryWords(
     const weight = idf.get(term) ?? 0;
     const own = tokensWithin(tokens.spans, start, end);
     if (weight <= 0 || own.length === 0) return [];
-    const vector = Float64Array.from(centre, (value) => -value);
+    const vector = new Float64Array(centre.length);
     for (const token of own) addRow(vector, tokens.rows, token, 1 / own.length);
-    const norm = Math.hypot(...vector);
-    return norm < 1e-9 ? [] : [{ vector: vector.map((value) => value / norm), weight }];
+    let squares = 0;
+    for (let d = 0; d < vector.length; d += 1) {
+      const rest = (vector[d] ?? 0) - (centre[d] ?? 0);
+      vector[d] = rest;
+      squares += rest * rest;
+    }
+    const norm = Math.sqrt(squares);
+    if (norm < 1e-9) return [];
+    for (let d = 0; d < vector.length; d += 1) vector[d] = (vector[d] ?? 0) / norm;
+    return [{ vector, weight }];
   });
 }
 
