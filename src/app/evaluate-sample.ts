@@ -18,9 +18,9 @@ import { readRules, toResult } from './evaluation-result.js';
 import { type Engines, openEngines } from './installation.js';
 import { type LoadedSample, loadSample, SAMPLE_NAMESPACE, sampleGoldenSet } from './load-sample.js';
 
-const EVALUATOR: Caller = { name: 'evaluate', roles: ['reader'] };
+export const EVALUATOR: Caller = { name: 'evaluate', roles: ['reader'] };
 
-interface Loaded {
+export interface Loaded {
   readonly app: App;
   readonly engines: Engines;
   readonly sample: LoadedSample;
@@ -46,7 +46,8 @@ export async function evaluateSample(request: EvaluateRequest): Promise<Evaluate
       onProgress: (done, total) => request.onProgress?.({ done, total }),
       signal: request.signal,
     });
-    return toResult(report, rules);
+    const lessons = new Map(notes.map((note) => [names.get(note.id) ?? note.id, note.lesson]));
+    return toResult(report, rules, (name) => lessons.get(name));
   });
 }
 
@@ -82,7 +83,7 @@ export async function fitSample(config: Config): Promise<SampleFit> {
   });
 }
 
-async function withSample<T>(
+export async function withSample<T>(
   config: Config,
   notes: string | undefined,
   onProgress: OnProgress | undefined,

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type { EvaluateRequest, EvaluateResult } from '../cli/cli-deps.js';
 import { compareReports, type ReportComparison } from '../evaluation/compare-reports.js';
+import { type LessonOf, reportToDeepEval, reportToRagas } from '../evaluation/formats/judge-exports.js';
 import { reportToQrels, reportToRun } from '../evaluation/formats/report-trec.js';
 import { type Gate, judge, parseGate } from '../evaluation/gate.js';
 import type { EvaluationReport } from '../evaluation/report.js';
@@ -31,7 +32,11 @@ export async function readRules({ gate, baseline }: EvaluateRequest): Promise<Ru
 }
 
 /** Judges and renders. Documents are what `--out` writes, by file name. */
-export function toResult(report: EvaluationReport, { gate, baseline }: Rules): EvaluateResult {
+export function toResult(
+  report: EvaluationReport,
+  { gate, baseline }: Rules,
+  lessonOf: LessonOf,
+): EvaluateResult {
   const verdict = gate === undefined ? undefined : judge(gate, report, baseline);
   const comparison: ReportComparison | undefined =
     verdict?.comparison ?? (baseline === undefined ? undefined : compareReports(baseline, report));
@@ -51,6 +56,8 @@ export function toResult(report: EvaluationReport, { gate, baseline }: Rules): E
       'report.md': renderMarkdown(report, verdict, comparison),
       'run.trec': reportToRun(report),
       'qrels.trec': reportToQrels(report),
+      'ragas.jsonl': reportToRagas(report, lessonOf),
+      'deepeval.json': reportToDeepEval(report, lessonOf),
       ...(verdict === undefined ? {} : { 'junit.xml': renderJunit(verdict) }),
     },
   };

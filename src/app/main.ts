@@ -19,6 +19,7 @@ const deps: CliDeps = {
   models: modelFiles,
   evaluate: async (request) => (await import('./evaluate-sample.js')).evaluateSample(request),
   benchModel: async (request) => (await import('./bench-models.js')).benchModel(request),
+  sweep: async (request) => (await import('./sweep-sample.js')).sweepSample(request),
   guardReport: async (request) => (await import('./guard-reports.js')).guardReport(request),
   emitSchema: async () => (await import('../graphql/emit-schema.js')).emitSchema(),
   loadAddon: () => {

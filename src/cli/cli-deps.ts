@@ -2,6 +2,7 @@ import type { Config } from '../config/config.js';
 import type { AskedAnswers } from '../evaluation/answers/ask-checker.js';
 import type { CheckerCase } from '../evaluation/answers/checker-records.js';
 import type { ChatSpending } from '../evaluation/answers/limited-chat-model.js';
+import type { VariantGroup } from '../evaluation/sweep/variants.js';
 import type { AuditHead, AuditVerification } from '../guard/verify-audit.js';
 import type { ImportFormat } from '../notes/import/import-file.js';
 import type { Embedder } from '../ports/embedder.js';
@@ -246,6 +247,19 @@ export interface EvaluateResult {
   readonly documents?: Readonly<Record<string, string>> | undefined;
 }
 
+export interface SweepRequest
+  extends Pick<EvaluateRequest, 'config' | 'notes' | 'golden' | 'onProgress' | 'signal'> {
+  /** None: all. */
+  readonly groups?: readonly VariantGroup[] | undefined;
+}
+
+export interface SweepResult {
+  readonly report: unknown;
+  readonly lines: readonly string[];
+  /** Finished files by name: JSON, Markdown, SVG. */
+  readonly documents: Readonly<Record<string, string>>;
+}
+
 /** Guards of the write path that can be measured on labelled sets. */
 export const GUARD_REPORTS = ['duplicates', 'injection', 'secrets'] as const;
 
@@ -276,6 +290,7 @@ export interface CliDeps {
   readonly models: ModelFiles;
   evaluate(request: EvaluateRequest): Promise<EvaluateResult>;
   benchModel(request: ModelBenchRequest): Promise<ModelBenchResult>;
+  sweep(request: SweepRequest): Promise<SweepResult>;
   guardReport(request: GuardReportRequest): Promise<GuardReport>;
   /** SDL with a final line feed. */
   emitSchema(): Promise<string>;

@@ -18,6 +18,7 @@ import { addReview } from './commands/review.js';
 import { addSchema } from './commands/schema.js';
 import { addServe } from './commands/serve.js';
 import { addSubmit } from './commands/submit.js';
+import { addSweep } from './commands/sweep.js';
 import type { CliContext } from './define-command.js';
 import { EXIT_CODE_HELP } from './exit-codes.js';
 import type { Terminal } from './terminal.js';
@@ -70,6 +71,7 @@ export function createProgram(context: CliContext, terminal: Terminal, output: P
     addReport,
     addAudit,
     addGolden,
+    addSweep,
     addAnswers,
     addCalibrate,
     addDoctor,

@@ -30,6 +30,8 @@ export interface EvaluationOptions {
   readonly noteText?: ((id: string) => string | undefined) | undefined;
   /** Settings other than the defaults, such as a threshold: for sweeps. */
   readonly request?: Partial<RetrieveRequest> | undefined;
+  /** Of the bootstrap intervals; default 2,000. */
+  readonly resamples?: number | undefined;
   readonly onProgress?: ((done: number, total: number) => void) | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -66,7 +68,7 @@ export async function evaluate(options: EvaluationOptions): Promise<EvaluationRe
     all: metricsOf(cases),
     tune: metricsOf(cases.filter(({ half }) => half === 'tune')),
     test: metricsOf(test),
-    intervals: metricIntervals(test),
+    intervals: metricIntervals(test, options.resamples),
     groups: Object.fromEntries(
       GROUPINGS.map((grouping) => [grouping, groupMetrics(test, grouping)]),
     ) as Record<Grouping, ReturnType<typeof groupMetrics>>,

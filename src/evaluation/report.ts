@@ -85,11 +85,14 @@ export function groupMetrics(
   );
 }
 
-export function metricIntervals(cases: readonly CaseResult[]): Readonly<Record<MeasureName, Interval>> {
+export function metricIntervals(
+  cases: readonly CaseResult[],
+  resamples = 2_000,
+): Readonly<Record<MeasureName, Interval>> {
   return Object.fromEntries(
     MEASURE_NAMES.map((name) => {
       const values = cases.flatMap(({ measures }) => measures[name] ?? []);
-      return [name, bootstrapInterval(values, { resamples: 2_000 })];
+      return [name, bootstrapInterval(values, { resamples })];
     }),
   ) as Record<MeasureName, Interval>;
 }

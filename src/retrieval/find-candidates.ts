@@ -19,7 +19,11 @@ export interface Candidates {
 
 /** Vector and lexical candidates under the same filter, fused by score, with the exact cosine of each. */
 export async function findCandidates(
-  indexes: { readonly vectorIndex: VectorIndex; readonly lexicalIndex: LexicalIndex },
+  indexes: {
+    readonly vectorIndex: VectorIndex;
+    readonly lexicalIndex: LexicalIndex;
+    readonly lexicalShare?: number | undefined;
+  },
   request: ValidRequest,
   vector: Float32Array,
   timer: StageTimer,
@@ -61,6 +65,12 @@ export async function findCandidates(
     const scores = await indexes.vectorIndex.scores({ namespace, vector, ids: byTextOnly });
     for (const [id, score] of scores) cosines.set(id, score);
   }
-  const fused = fuseScores({ vectorIds, lexical, cosines, k: candidateK });
+  const fused = fuseScores({
+    vectorIds,
+    lexical,
+    cosines,
+    k: candidateK,
+    lexicalShare: indexes.lexicalShare,
+  });
   return { fused, cosines, plan: answer.plan, exhaustive: answer.exhaustive, degraded };
 }

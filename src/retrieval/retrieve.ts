@@ -26,6 +26,8 @@ export interface RetrieveDeps extends RerankDeps, CalibrationDeps {
   readonly embedder: Embedder;
   readonly vectorIndex: VectorIndex;
   readonly lexicalIndex: LexicalIndex;
+  /** What the best full-text hit adds to a cosine; none: the default. For sweeps. */
+  readonly lexicalShare?: number | undefined;
   readonly follower: IndexFollower;
   readonly scoreModel: ScoreModel;
   readonly outcomes: OutcomeCounter;

@@ -7,7 +7,7 @@ import type { LexicalHit } from '../ports/lexical-index.js';
  * (nDCG@10 at 0.05, 0.1, 0.2: .863, .879, .866; reciprocal ranks in equal parts: .805). `npm run bench -- quality` holds it
  * against both parts on two further collections.
  */
-const LEXICAL_SHARE = 0.1;
+export const LEXICAL_SHARE = 0.1;
 /** As many as are injected by default: what was found by its very identifiers is judged, however far its vector is. */
 const KEPT_LEXICAL_HITS = 3;
 
@@ -20,6 +20,8 @@ export interface FusionInput {
   readonly cosines: ReadonlyMap<NoteId, CosineScore>;
   /** At most so many candidates. */
   readonly k: number;
+  /** Default `LEXICAL_SHARE`; others are for sweeps. */
+  readonly lexicalShare?: number | undefined;
 }
 
 export interface FusedCandidate {
@@ -37,7 +39,8 @@ export interface FusedCandidate {
  * A convex combination with BM25's theoretical minimum of 0, which keeps how much better a hit is; reciprocal ranks throw
  * that away (Bruch, Gai & Ingber, "An Analysis of Fusion Functions for Hybrid Retrieval", TOIS 2023).
  */
-export function fuseScores({ vectorIds, lexical, cosines, k }: FusionInput): readonly FusedCandidate[] {
+export function fuseScores(input: FusionInput): readonly FusedCandidate[] {
+  const { vectorIds, lexical, cosines, k, lexicalShare: weight = LEXICAL_SHARE } = input;
   const vectorRanks = new Map(vectorIds.map((id, index) => [id, index + 1]));
   const lexicalRanks = new Map(lexical.map(({ id }, index) => [id, index + 1]));
   const bestBm25 = lexical[0]?.score ?? 0;
@@ -48,7 +51,7 @@ export function fuseScores({ vectorIds, lexical, cosines, k }: FusionInput): rea
     const lexicalShare = bm25.get(id) ?? 0;
     return {
       id,
-      score: fusionScore((cosines.get(id) ?? unknown) + LEXICAL_SHARE * lexicalShare),
+      score: fusionScore((cosines.get(id) ?? unknown) + weight * lexicalShare),
       vectorRank: vectorRanks.get(id),
       lexicalRank: lexicalRanks.get(id),
       lexicalShare,

@@ -58,6 +58,7 @@ const COMMANDS: readonly (readonly [string, readonly string[], string])[] = [
     '"verdict": "same"',
   ],
   ['answers ask', ['answers', 'ask', `${ANSWERS}/cases.jsonl`, '--instructions', 'Judge.'], '"casesDigest"'],
+  ['sweep', ['sweep'], '"rows"'],
   ['audit verify', ['audit', 'verify'], '"events": 4'],
   ['report', ['report', 'injection'], 'caught'],
   ['schema', ['schema'], 'type Query'],

@@ -273,6 +273,7 @@ export function fakeDeps(answers = {}) {
       },
     }),
     evaluate: record('evaluate', { report: { recall: 0.9 }, text: 'recall@3 0.900' }),
+    sweep: record('sweep', { report: { rows: [] }, lines: ['nDCG@10'], documents: {} }),
     emitSchema: record('emitSchema', 'type Query {\n  ok: Boolean\n}\n'),
     loadAddon:
       answers.loadAddon ??

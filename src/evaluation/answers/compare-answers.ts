@@ -38,6 +38,10 @@ export interface AnswerComparison {
   readonly byTaskType: Readonly<
     Record<string, { readonly falsePositives: RateComparison; readonly falseNegatives: RateComparison }>
   >;
+  /** Of the cases whose prompt held a lesson, those whose answer changed. */
+  readonly utilisation: Share;
+  /** Of those that were right before, the ones that lessons turned wrong. */
+  readonly noiseSensitivity: Share;
   readonly regressions: readonly AnswerPair[];
   readonly fixes: readonly AnswerPair[];
   readonly noteEffects: readonly NoteEffect[];
@@ -67,6 +71,7 @@ export function compareAnswers(
     rates.falseNegatives.pValue,
   ]);
   const kept = new Set(pairs.map(({ id }) => id));
+  const taught = pairs.filter(({ notes }) => notes.length > 0);
   const taskTypes = [...new Set(pairs.map(({ taskType }) => taskType))].sort();
   return {
     casesDigest: digest,
@@ -87,12 +92,21 @@ export function compareAnswers(
         ),
       ]),
     ),
+    utilisation: shareOf(taught, ({ before, after }) => before !== after),
+    noiseSensitivity: shareOf(
+      taught.filter(({ truth, before }) => before === truth),
+      ({ truth, after }) => after !== truth,
+    ),
     regressions: pairs.filter(({ truth, before, after }) => before === truth && after !== truth),
     fixes: pairs.filter(({ truth, before, after }) => before !== truth && after === truth),
     noteEffects: noteEffects(pairs),
     missing: cases.filter(({ id }) => !(old.has(id) && now.has(id))).map(({ id }) => id),
     unreadable: answered.filter(({ id }) => !kept.has(id)).map(({ id }) => id),
   };
+}
+
+function shareOf(pairs: readonly AnswerPair[], holds: (pair: AnswerPair) => boolean): Share {
+  return wilson(pairs.filter(holds).length, pairs.length);
 }
 
 function byId(answers: readonly CheckerAnswer[]): ReadonlyMap<string, CheckerAnswer> {

@@ -21,6 +21,8 @@ export function renderAnswersText(comparison: AnswerComparison): readonly string
     textRow('wrong', errors),
     `A set of this size finds ${points(falsePositives.detectable)} points of false positives and`,
     `${points(falseNegatives.detectable)} of false negatives in 80 of 100 cases.`,
+    `Lessons changed ${shareText(comparison.utilisation)} of the answers that had any, and turned`,
+    `${shareText(comparison.noiseSensitivity)} of the right ones wrong.`,
     ...(missing.length + unreadable.length === 0
       ? []
       : [`Left out: ${missing.length} without both answers, ${unreadable.length} that could not be read.`]),

@@ -68,6 +68,8 @@ describe('compareAnswers', () => {
     expect(comparison.regressions.map(({ id }) => id)).toEqual(['c']);
     expect(comparison.fixes.map(({ id }) => id)).toEqual(['a', 'd']);
     expect(Object.keys(comparison.byTaskType)).toEqual(['review', 'scan']);
+    expect(comparison.utilisation).toMatchObject({ count: 3, total: 4 });
+    expect(comparison.noiseSensitivity).toMatchObject({ count: 1, total: 1 });
     expect(comparison.verdict).toBe('same');
   });
 
