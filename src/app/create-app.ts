@@ -18,6 +18,7 @@ import { InProcessNoteFeed } from '../notes/note-feed.js';
 import { systemClock } from '../ports/clock.js';
 import type { Logger } from '../ports/logger.js';
 import type { Store } from '../ports/note-store.js';
+import type { RetrievalWatcher } from '../ports/telemetry.js';
 import type { Stats, UseCases } from '../ports/use-cases.js';
 import { createCalibrations } from '../retrieval/calibrations.js';
 import type { NamespaceCentres } from '../retrieval/namespace-centres.js';
@@ -25,6 +26,7 @@ import { OutcomeCounter } from '../retrieval/outcome-counter.js';
 import { rerankModelOf } from '../retrieval/rerank-candidates.js';
 import type { RetrieveDeps } from '../retrieval/retrieve.js';
 import type { SnapshotState } from '../retrieval/snapshot-keeper.js';
+import { watchRetrieval } from '../retrieval/watch-retrieval.js';
 import { ModelFollower } from './follow-model.js';
 import type { Engines } from './installation.js';
 import { createModelGeneration, type SharedParts } from './model-generation.js';
@@ -40,6 +42,10 @@ export interface AppParts {
   };
   /** Opens another model by name, with indexes of its own. Absent: the process cannot change its model. */
   readonly openEngines?: ((name: string) => Promise<Engines>) | undefined;
+  /** Told of every answer that callers get. */
+  readonly watchers?: readonly RetrievalWatcher[];
+  /** Share of answers whose recall is measured; only with watchers. */
+  readonly recallShare?: number;
   /** Whether this process takes queued jobs. */
   readonly runJobs: boolean;
   /** Whether this process writes snapshots of the vector index: servers do, commands only read them. Default false. */
@@ -107,6 +113,10 @@ export async function createApp(parts: AppParts): Promise<App> {
   const evaluations = slot.forward((generation) => generation.evaluations);
   const measured = slot.forward((generation) => generation.measured);
   const serving = () => slot.current.engines;
+  const asked = slot.forward((generation) => generation.retrieval);
+  const { watchers = [], recallShare = 0 } = parts;
+  const retrieval =
+    watchers.length === 0 ? asked : watchRetrieval(asked, { serving, watchers, recallShare });
   // Handlers are made for the model that serves when their job begins.
   const embedding = (make: (deps: EmbedJobDeps) => JobHandler): JobHandler => {
     return (context) => {
@@ -150,7 +160,7 @@ export async function createApp(parts: AppParts): Promise<App> {
     commands,
     review,
     notes: slot.forward((generation) => generation.notes),
-    retrieval: slot.forward((generation) => generation.retrieval),
+    retrieval,
     jobs: createJobCommands({ jobs: store.jobs, audit: store.audit, clock, ring }),
     keys: createKeyCommands({ keys: store.keys, audit: store.audit, clock }),
     feed,

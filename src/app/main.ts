@@ -15,7 +15,7 @@ const { version } = JSON.parse(readFileSync(new URL('../../package.json', import
 const deps: CliDeps = {
   version,
   openApp: async (config, options) => (await import('./open-app.js')).openApp(config, options),
-  serve: async (config, options) => (await import('./serve.js')).serve(config, options),
+  serve: async (config, options) => (await import('./serve.js')).serve(config, { ...options, version }),
   models: modelFiles,
   evaluate: async (request) => (await import('./evaluate-sample.js')).evaluateSample(request),
   benchModel: async (request) => (await import('./bench-models.js')).benchModel(request),

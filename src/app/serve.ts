@@ -13,6 +13,7 @@ import { type App, createApp } from './create-app.js';
 import { type Engines, openEngines, openStore } from './installation.js';
 import { loadSample, SAMPLE_NAMESPACE, SAMPLER, sampleGoldenSet } from './load-sample.js';
 import { servedModelName } from './served-model-name.js';
+import { openTelemetry } from './telemetry.js';
 
 const CURSOR_SECRET = 'cursor-secret';
 const SAMPLE_LOADED = 'sample-loaded';
@@ -43,14 +44,18 @@ async function start(
   const openModel = (name: string) => openEngines({ ...config, embedder: name }, logger);
   const engines: Engines = await openModel(await servedModelName(store, config, logger));
   opened.push(engines);
-  const app: App = await createApp({
+  const telemetry = await openTelemetry(config, {
     store,
     engines,
     logger,
-    settings: config,
-    runJobs: true,
-    writeSnapshots: true,
+    version: options.version ?? 'unknown',
+  });
+  opened.push(telemetry);
+  const app: App = await createApp({
+    ...{ store, engines, logger, settings: config, runJobs: true, writeSnapshots: true },
     openEngines: openModel,
+    watchers: telemetry.watchers,
+    recallShare: config.recallShare,
   });
   opened.push(app);
   const stopSweeps = scheduleSweeps({
@@ -66,6 +71,8 @@ async function start(
   const server = await createGraphqlServer({
     useCases: app.useCases,
     logger,
+    metrics: telemetry.metrics,
+    within: telemetry.within,
     config: {
       ...GRAPHQL_SERVER_DEFAULTS,
       host: config.host,

@@ -139,6 +139,8 @@ export interface RunningServer {
 }
 
 export interface ServeOptions {
+  /** Shown to watchers. */
+  readonly version?: string | undefined;
   /** Start-up work that takes seconds: filling the index, embedding the sample. */
   readonly onProgress?: ((step: string, progress: Progress) => void) | undefined;
   readonly signal: AbortSignal;
@@ -230,6 +232,8 @@ export interface EvaluateRequest {
   /** An earlier report to compare with, and the rules of comparison (none: small drops of the main measures are allowed). */
   readonly baseline?: string | undefined;
   readonly gate?: string | undefined;
+  /** Lets the configured chat service judge the injected notes, so many times. */
+  readonly judge?: { readonly repeats: number; readonly limits: ChatRunLimits } | undefined;
   readonly onProgress?: OnProgress | undefined;
   readonly signal: AbortSignal;
 }

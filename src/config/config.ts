@@ -64,6 +64,12 @@ export interface Config {
   readonly harmLimit: number;
   /** Share of answers that go without one of their notes; 0: none. */
   readonly withholdShare: number;
+  /** Whether `/metrics` is served. */
+  readonly metrics: boolean;
+  /** Of a collector that takes OTLP over HTTP; none: no traces. */
+  readonly tracesUrl?: string | undefined;
+  /** Share of answers whose recall is measured by an exact search; only with metrics. */
+  readonly recallShare: number;
   /** An OpenAI-compatible service, up to `/v1`: only `errata answers ask` and judged measures use it. */
   readonly chatUrl?: string | undefined;
   readonly chatModel?: string | undefined;

@@ -1,7 +1,9 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import Fastify, { type FastifyInstance } from 'fastify';
 import { ErrataError } from '../domain/errors.js';
 import type { Logger } from '../ports/logger.js';
+import type { MetricsPage } from '../ports/telemetry.js';
 import type { UseCases } from '../ports/use-cases.js';
 import { createApollo } from './apollo.js';
 import { createAuthenticate } from './authentication.js';
@@ -11,6 +13,7 @@ import { httpStatusOf, toFormattedError } from './error-mapping.js';
 import { GRAPHQL_PATH, registerGraphqlRoute } from './graphql-route.js';
 import { registerHealthRoutes } from './health-routes.js';
 import { createOperationGate } from './limits/operation-gate.js';
+import { registerMetricsRoute } from './metrics-route.js';
 import { createCursorCodec } from './paging/cursor-codec.js';
 import type { GraphqlServerConfig } from './server-config.js';
 import { attachWebSocket } from './web-socket-endpoint.js';
@@ -20,6 +23,10 @@ export interface GraphqlServerOptions {
   readonly useCases: UseCases;
   readonly config: GraphqlServerConfig;
   readonly logger: Logger;
+  /** Served as `/metrics`; none: there is no such path. */
+  readonly metrics?: MetricsPage | undefined;
+  /** Runs what handles a request, such as within the caller's trace. */
+  readonly within?: ((headers: IncomingHttpHeaders, work: () => void) => void) | undefined;
 }
 
 export interface GraphqlServer {
@@ -31,7 +38,7 @@ export interface GraphqlServer {
 
 /** HTTP and WebSocket server for `/graphql`, `/healthz` and `/readyz`. */
 export async function createGraphqlServer(options: GraphqlServerOptions): Promise<GraphqlServer> {
-  const { useCases, config, logger } = options;
+  const { useCases, config, logger, metrics, within } = options;
   const schema = buildGraphqlSchema();
   const { introspection, limits } = config;
   const apollo = createApollo({ schema, introspection, logger });
@@ -51,8 +58,12 @@ export async function createGraphqlServer(options: GraphqlServerOptions): Promis
     bodyLimit: config.reviewerBodyLimitBytes,
   });
   answerErrors(app, logger);
+  if (within !== undefined) {
+    app.addHook('onRequest', (request, _reply, done) => within(request.headers, done));
+  }
   registerCrossOrigin(app, config.trustedOrigins);
   registerHealthRoutes(app, useCases);
+  if (metrics !== undefined) registerMetricsRoute(app, metrics, parts.authenticate);
   await registerGraphqlRoute(app, { ...parts, apollo });
   const sockets = attachWebSocket(app.server, { ...parts, schema });
 

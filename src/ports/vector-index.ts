@@ -40,6 +40,8 @@ export interface VectorQuery {
   readonly vector: Float32Array;
   /** Clamped to the number of matches; must be at least 1. */
   readonly k: number;
+  /** Compare every allowed vector, whatever it costs. Default false. */
+  readonly exact?: boolean | undefined;
   /** HNSW beam width; none: the index's default. Ignored by exact scans. */
   readonly efSearch?: number | undefined;
   /** Whether the answer also says how its plan was chosen. */

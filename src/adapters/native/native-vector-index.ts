@@ -16,6 +16,7 @@ import { IndexWriter } from './index-writer.js';
 import {
   loadAddon,
   type NativeAddon,
+  type NativeAnswer,
   type NativePartition,
   type NativePartitionOptions,
 } from './load-addon.js';
@@ -164,9 +165,11 @@ export class NativeVectorIndex implements VectorIndex {
       const k = Math.min(query.k, Math.max(1, this.#directory.count(query.namespace)));
       const answers = await Promise.all(
         partitions.map(({ native }) =>
-          query.explain === true
-            ? native.explain(query.vector, k, query.efSearch, filter)
-            : native.search(query.vector, k, query.efSearch, filter),
+          query.exact === true
+            ? exactSearch(native, query.vector, k, filter)
+            : query.explain === true
+              ? native.explain(query.vector, k, query.efSearch, filter)
+              : native.search(query.vector, k, query.efSearch, filter),
         ),
       );
       const { answer, missing } = mergeAnswers(answers, query.k, (key) => this.#directory.idOf(key));
@@ -248,4 +251,15 @@ function copyNote(note: IndexedNote): IndexedNote {
       ...(situation === undefined ? {} : { situation: situation.slice() }),
     },
   };
+}
+
+async function exactSearch(
+  native: NativePartition,
+  vector: Float32Array,
+  k: number,
+  filter: Uint32Array | undefined,
+): Promise<NativeAnswer> {
+  const [answer] = await native.searchBatch(vector, k, filter);
+  if (answer === undefined) throw new TypeError('Expected one answer for one vector, received none');
+  return answer;
 }

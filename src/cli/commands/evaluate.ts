@@ -1,8 +1,8 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Command } from 'commander';
-import type { EvaluateResult } from '../cli-deps.js';
-import { type CliContext, defineCommand } from '../define-command.js';
+import type { EvaluateRequest, EvaluateResult } from '../cli-deps.js';
+import { type CliContext, defineCommand, wholeNumber } from '../define-command.js';
 import { EXIT_CODES } from '../exit-codes.js';
 import { existingFile } from '../read-input.js';
 import type { Session } from '../session.js';
@@ -14,6 +14,9 @@ interface EvaluateOptions {
   readonly gate?: string;
   readonly report?: string;
   readonly out?: string;
+  readonly judge?: number;
+  readonly cache?: string;
+  readonly maxCalls?: number;
 }
 
 /** Of the queries that got worse, as many as a terminal shows; reports have all. */
@@ -31,6 +34,7 @@ async function evaluate(session: Session, options: EvaluateOptions): Promise<voi
       golden: await file(options.golden),
       baseline: await file(options.baseline),
       gate: await file(options.gate),
+      judge: judgeOf(options, cwd),
       onProgress: (progress) => display.update(progress),
       signal: session.signal,
     });
@@ -47,6 +51,15 @@ async function evaluate(session: Session, options: EvaluateOptions): Promise<voi
     ...(cases.length > SHOWN_CASES ? [`  and ${cases.length - SHOWN_CASES} more queries`] : []),
   ]);
   if (regressions.length > 0) session.finish(EXIT_CODES.findings);
+}
+
+function judgeOf({ judge, cache, maxCalls }: EvaluateOptions, cwd: string): EvaluateRequest['judge'] {
+  if (judge === undefined) return undefined;
+  const folder = cache === undefined ? undefined : path.resolve(cwd, cache);
+  return {
+    repeats: judge,
+    limits: { concurrency: 4, maxCalls, promptPrice: 0, completionPrice: 0, cache: folder },
+  };
 }
 
 async function writeDocuments(
@@ -73,6 +86,9 @@ export function addEvaluate(program: Command, context: CliContext): void {
     .option('--baseline <file>', 'an earlier report.json; a drop below it is a finding')
     .option('--gate <file>', 'rules: exit code 0 passed, 1 regression, 2 could not run')
     .option('--report <file>', 'write the report as JSON: the next baseline')
+    .option('--judge <repeats>', 'let the chat service (--chat-url) judge injected notes', wholeNumber(1, 20))
+    .option('--max-calls <n>', 'calls of the judge at most', wholeNumber(1, 10_000_000))
+    .option('--cache <folder>', 'keep answers of the judge')
     .option('--out <folder>', 'write report.html, report.md, report.json and junit.xml');
   defineCommand<EvaluateOptions>(command, context, (session, _args, options) => {
     if (options.gate !== undefined) context.failAs(EXIT_CODES.usage);

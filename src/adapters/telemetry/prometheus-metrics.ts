@@ -1,0 +1,108 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { LiveFigures, MetricsPage, RetrievalWatcher } from '../../ports/telemetry.js';
+
+/** Seconds. From a cached answer to one that waited. */
+const TIME_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
+const RECALL_BUCKETS = [0.5, 0.8, 0.9, 0.95, 0.99, 1];
+
+export interface PrometheusMetrics extends RetrievalWatcher, MetricsPage {}
+
+/** Counts answers and reads figures at each scrape. Labels hold no namespace, no task type and no text. */
+export function createPrometheusMetrics(figures: () => LiveFigures): PrometheusMetrics {
+  const registers = [new Registry()];
+  const [registry] = registers as [Registry];
+  collectDefaultMetrics({ register: registry });
+  const retrievals = new Counter({
+    name: 'errata_retrievals_total',
+    help: 'Answers, by outcome: answered, abstained, or failed with its code.',
+    labelNames: ['outcome', 'code'],
+    registers,
+  });
+  const degraded = new Counter({
+    name: 'errata_degraded_retrievals_total',
+    help: 'Answers that a stage could not take part in.',
+    labelNames: ['stage'],
+    registers,
+  });
+  const truncated = new Counter({
+    name: 'errata_truncated_queries_total',
+    help: 'Queries longer than the embedding model reads.',
+    registers,
+  });
+  const injected = new Counter({
+    name: 'errata_injected_notes_total',
+    help: 'Notes in answers.',
+    registers,
+  });
+  const seconds = new Histogram({
+    name: 'errata_retrieval_seconds',
+    help: 'Time of an answer.',
+    buckets: TIME_BUCKETS,
+    registers,
+  });
+  const stageSeconds = new Histogram({
+    name: 'errata_stage_seconds',
+    help: 'Time of a stage of an answer.',
+    labelNames: ['stage'],
+    buckets: TIME_BUCKETS,
+    registers,
+  });
+  const recall = new Histogram({
+    name: 'errata_live_recall',
+    help: 'Share of the exact best 20 candidates that the index found, of sampled answers.',
+    buckets: RECALL_BUCKETS,
+    registers,
+  });
+  addFigures(registers, figures);
+  return {
+    contentType: registry.contentType,
+    render: () => registry.metrics(),
+    answered({ retrieval, tookMs }) {
+      retrievals.inc({ outcome: retrieval.abstained ? 'abstained' : 'answered', code: '' });
+      injected.inc(retrieval.notes.length);
+      if (retrieval.truncated) truncated.inc();
+      for (const why of retrieval.degraded) degraded.inc({ stage: why.split(':', 1)[0] ?? '' });
+      seconds.observe(tookMs / 1_000);
+      for (const { name, ms } of retrieval.stages) stageSeconds.observe({ stage: name }, ms / 1_000);
+    },
+    failed({ code, tookMs }) {
+      retrievals.inc({ outcome: 'failed', code });
+      seconds.observe(tookMs / 1_000);
+    },
+    liveRecall: (value) => recall.observe(value),
+  };
+}
+
+/** Read at a scrape. A figure that is not known yet is left out. */
+function addFigures(registers: Registry[], figures: () => LiveFigures): void {
+  const gauges: readonly (readonly [string, string, (live: LiveFigures) => number | undefined])[] = [
+    [
+      'errata_query_cache_hits',
+      'Query embeddings out of the cache since the start.',
+      (live) => live.cacheHits,
+    ],
+    ['errata_query_cache_misses', 'Query embeddings that were computed.', (live) => live.cacheMisses],
+    ['errata_embedded_texts', 'Texts that were embedded since the start.', (live) => live.embeddedTexts],
+    [
+      'errata_truncated_texts',
+      'Texts of any kind that were cut off for the model.',
+      (live) => live.truncatedTexts,
+    ],
+    ['errata_indexed_notes', 'Notes in the vector index.', (live) => live.indexedNotes],
+    ['errata_index_bytes', 'Memory of the vector index.', (live) => live.indexBytes],
+    ['errata_active_notes', 'Active notes in the store.', (live) => live.activeNotes],
+    ['errata_never_used_notes', 'Active notes that no answer ever held.', (live) => live.neverUsedNotes],
+  ];
+  for (const [name, help, read] of gauges) {
+    new Gauge({
+      name,
+      help,
+      registers,
+      collect() {
+        const value = read(figures());
+        if (value === undefined) this.reset();
+        else this.set(value);
+      },
+    });
+  }
+}

@@ -1,0 +1,64 @@
+import type { Logger } from '../ports/logger.js';
+import type { Store } from '../ports/note-store.js';
+import type { LiveFigures } from '../ports/telemetry.js';
+import type { Engines } from './installation.js';
+
+/** A count reads every active note: seconds at 100,000. */
+const COUNT_EVERY_MS = 5 * 60_000;
+const PAGE = 500;
+
+export interface LiveFigureSource {
+  read(): LiveFigures;
+  close(): Promise<void>;
+}
+
+/** Figures for a scrape; notes are counted in the background, at most every five minutes and only while somebody asks. */
+export function createLiveFigures(
+  store: Store,
+  { embedder, vectorIndex }: Engines,
+  logger: Logger,
+): LiveFigureSource {
+  let counted: { readonly active: number; readonly neverUsed: number } | undefined;
+  let nextMs = 0;
+  let counting: Promise<void> | undefined;
+  let closed = false;
+
+  async function count(): Promise<void> {
+    let active = 0;
+    let neverUsed = 0;
+    let after: string | undefined;
+    while (!closed) {
+      const page = await store.notes.scanActive(after, PAGE);
+      active += page.length;
+      neverUsed += page.filter(({ note }) => note.outcomes.retrieved === 0).length;
+      after = page.at(-1)?.note.id;
+      if (page.length === 0) break;
+    }
+    if (!closed) counted = { active, neverUsed };
+  }
+
+  return {
+    read() {
+      if (counting === undefined && performance.now() >= nextMs) {
+        nextMs = performance.now() + COUNT_EVERY_MS;
+        counting = count()
+          .catch((error: unknown) => logger.warn({ error }, 'notes could not be counted for metrics'))
+          .finally(() => {
+            counting = undefined;
+          });
+      }
+      const { cacheHits, cacheMisses, truncatedTexts, embeddedTexts } = embedder.stats();
+      return {
+        ...{ cacheHits, cacheMisses, truncatedTexts, embeddedTexts },
+        indexedNotes: vectorIndex.count(),
+        indexBytes: vectorIndex.stats().memoryBytes,
+        activeNotes: counted?.active,
+        neverUsedNotes: counted?.neverUsed,
+      };
+    },
+    async close() {
+      closed = true;
+      await counting;
+    },
+  };
+}

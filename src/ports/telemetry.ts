@@ -1,0 +1,45 @@
+import type { Retrieval } from '../domain/retrieval.js';
+
+/** An answer of the read path as watchers see it. */
+export interface AnsweredRetrieval {
+  readonly retrieval: Retrieval;
+  readonly taskType: string | undefined;
+  /** Since the epoch, with fractions. */
+  readonly startedMs: number;
+  readonly tookMs: number;
+}
+
+export interface FailedRetrieval {
+  /** Of the error table; `INTERNAL` for anything else. */
+  readonly code: string;
+  readonly startedMs: number;
+  readonly tookMs: number;
+}
+
+/** Watches answers. Every method returns at once and never throws. */
+export interface RetrievalWatcher {
+  answered(answer: AnsweredRetrieval): void;
+  failed(failure: FailedRetrieval): void;
+  /** Share of the exact best candidates that one sampled search by index found, 0…1. */
+  liveRecall(recall: number): void;
+}
+
+/** What a scrape reads beside what watchers counted. Cheap, or cached by whoever gives it. */
+export interface LiveFigures {
+  readonly cacheHits: number;
+  readonly cacheMisses: number;
+  readonly truncatedTexts: number;
+  readonly embeddedTexts: number;
+  readonly indexedNotes: number;
+  readonly indexBytes: number;
+  /** Counted now and then; undefined until the first count ends. */
+  readonly activeNotes: number | undefined;
+  /** Active notes that no answer ever held. */
+  readonly neverUsedNotes: number | undefined;
+}
+
+/** Text for Prometheus. */
+export interface MetricsPage {
+  readonly contentType: string;
+  render(): Promise<string>;
+}
