@@ -49,9 +49,16 @@ export async function bindingCase(_parameters, { quick }) {
   const query = rows.slice(0, DIMENSIONS);
   const found = [...partition.search(query, K, undefined, undefined).keys];
   const checks = [bounded({ what: 'keys of ten rows', value: new Set(found).size, least: K })];
+  const keys = new Float64Array(K);
+  const scores = new Float32Array(K);
+  const kinds = new Uint8Array(K);
   const times = await inTurns(
     [
-      { name: 'errata', call: () => partition.search(query, K, undefined, undefined) },
+      {
+        name: 'errata',
+        call: () => partition.searchInto(query, K, undefined, undefined, keys, scores, kinds),
+      },
+      { name: 'errata, arrays of its own', call: () => partition.search(query, K, undefined, undefined) },
       { name: 'usearch', call: () => index.search(query, K, 1) },
     ],
     { quick },

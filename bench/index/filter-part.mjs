@@ -93,9 +93,8 @@ async function plannerFilters({ goal, data, queries, floats, ours, promised, qui
       const query = rowOf(data.queries, i);
       const options = { tags: tagsOf(i) };
       exact.push(await floats.keys(query, K, options));
-      const answer = await ours.search(query, K, options);
-      plan = answer.plan;
-      found.push([...answer.keys]);
+      plan = await ours.planOf(query, K, options);
+      found.push([...ours.search(query, K, options).keys]);
     }
     const short = found.filter((keys, i) => keys.length < exact[i].length).length;
     const recall = recallOf(found, exact);

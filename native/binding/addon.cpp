@@ -1,6 +1,8 @@
 #include <napi.h>
 
+#include <chrono>
 #include <cstdlib>
+#include <memory>
 
 #include "binding/arguments.hpp"
 #include "binding/kernels.hpp"
@@ -60,6 +62,24 @@ Napi::Value dot(const Napi::CallbackInfo& info) {
   return Napi::Number::New(info.Env(), active_kernels().dot_f32(a.Data(), b.Data(), a.ElementLength()));
 }
 
+/// createStop(timeoutMs?): a handle for searches that `cancelStop(handle)` or the time ends.
+Napi::Value create_stop(const Napi::CallbackInfo& info) {
+  constexpr std::size_t kLongestMs = 86'400'000;
+  auto stop = std::make_unique<std::shared_ptr<StopSignal>>(std::make_shared<StopSignal>());
+  if (!info[0].IsUndefined()) {
+    const std::size_t ms = read_integer(info[0], "timeoutMs", 1, kLongestMs, 1);
+    (*stop)->set_deadline(StopSignal::Clock::now() + std::chrono::milliseconds(ms));
+  }
+  using Handle = std::shared_ptr<StopSignal>;
+  return Napi::External<Handle>::New(info.Env(), stop.release(),
+                                     [](Napi::Env, Handle* handle) { delete handle; });
+}
+
+Napi::Value cancel_stop(const Napi::CallbackInfo& info) {
+  stop_of(info[0])->cancel();
+  return info.Env().Undefined();
+}
+
 Napi::Object init(Napi::Env env, Napi::Object exports) {
   const Status& status = choose_kernels();
   if (!status.ok()) throw to_error(env, status);
@@ -68,6 +88,8 @@ Napi::Object init(Napi::Env env, Napi::Object exports) {
   exports.Set("availableIsas", Napi::Function::New<available_isas>(env, "availableIsas"));
   exports.Set("normalize", Napi::Function::New<normalize>(env, "normalize"));
   exports.Set("dot", Napi::Function::New<dot>(env, "dot"));
+  exports.Set("createStop", Napi::Function::New<create_stop>(env, "createStop"));
+  exports.Set("cancelStop", Napi::Function::New<cancel_stop>(env, "cancelStop"));
   exports.Set("saveSnapshot", Napi::Function::New<save_snapshot>(env, "saveSnapshot"));
   exports.Set("openSnapshot", Napi::Function::New<open_snapshot>(env, "openSnapshot"));
   return exports;

@@ -23,7 +23,44 @@ std::vector<Element> copy_array(const Napi::Value& value, napi_typedarray_type t
   return data == nullptr ? std::vector<Element>() : std::vector<Element>(data, data + view.ElementLength());
 }
 
+template <typename Element>
+constexpr napi_typedarray_type type_of = napi_float64_array;
+template <>
+constexpr napi_typedarray_type type_of<float> = napi_float32_array;
+template <>
+constexpr napi_typedarray_type type_of<std::uint8_t> = napi_uint8_array;
+
 }  // namespace
+
+template <typename Element>
+Element* view_of(const Napi::Value& value, const char* name, std::size_t length, Code code) {
+  napi_typedarray_type type = napi_int8_array;
+  std::size_t elements = 0;
+  void* data = nullptr;
+  // One call for all three; the wrapper class would make one each.
+  const napi_status status =
+      napi_get_typedarray_info(value.Env(), value, &type, &elements, &data, nullptr, nullptr);
+  if (status != napi_ok || type != type_of<Element>) {
+    refuse(value.Env(), code,
+           std::string("Expected another typed array for ") + name + ", received another type");
+  }
+  if (elements < length || data == nullptr) {
+    refuse(value.Env(), code,
+           "Expected at least " + std::to_string(length) + " elements for " + name + ", received " +
+               std::to_string(elements));
+  }
+  return static_cast<Element*>(data);
+}
+template double* view_of(const Napi::Value&, const char*, std::size_t, Code);
+template float* view_of(const Napi::Value&, const char*, std::size_t, Code);
+template std::uint8_t* view_of(const Napi::Value&, const char*, std::size_t, Code);
+
+std::shared_ptr<StopSignal> stop_of(const Napi::Value& value) {
+  if (!value.IsExternal()) {
+    refuse(value.Env(), Code::kInvalidInput, "Expected a stop of createStop for stop, received another type");
+  }
+  return *value.As<Napi::External<std::shared_ptr<StopSignal>>>().Data();
+}
 
 Napi::Error to_error(Napi::Env env, const Status& status) {
   Napi::Error error = Napi::Error::New(env, status.message);

@@ -3,10 +3,12 @@
 #include <napi.h>
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "common/status.hpp"
+#include "index/stop_signal.hpp"
 
 namespace errata::binding {
 
@@ -22,6 +24,14 @@ std::vector<std::uint32_t> copy_uint32(const Napi::Value& value, const char* nam
 std::vector<std::uint8_t> copy_bytes(const Napi::Value& value, const char* name);
 /// Keys come as float64, which holds integers up to 2^53 exactly; anything else is INVALID_INPUT.
 std::vector<std::uint64_t> copy_keys(const Napi::Value& value, const char* name);
+
+/// The elements themselves, for work that ends before the call does; respects byteOffset. INVALID_VECTOR or
+/// INVALID_INPUT (`code`) for another type, or fewer elements than `length`, as a detached buffer has none.
+template <typename Element>
+Element* view_of(const Napi::Value& value, const char* name, std::size_t length, Code code);
+
+/// What `createStop` made.
+std::shared_ptr<StopSignal> stop_of(const Napi::Value& value);
 
 /// The view itself, for in-place work on the event loop.
 Napi::Float32Array float_view(const Napi::Value& value, const char* name);

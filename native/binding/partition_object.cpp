@@ -66,12 +66,16 @@ Napi::Value to_array(Napi::Env env, const std::vector<double>& values) {
 
 struct SearchTask {
   std::shared_ptr<Partition> partition;
+  std::shared_ptr<StopSignal> stop;  // null: nothing ends it early
   std::vector<float> vector;
   Query query;
   Answer answer;
 
   Status operator()() {
     query.vector = vector.data();
+    query.stop = stop.get();
+    // It may have waited for a thread: what nobody waits for any more is not begun.
+    if (stop && stop->stopped()) return stop->status();
     return partition->search(query, answer);
   }
 };
@@ -148,6 +152,7 @@ Napi::Function PartitionObject::define(Napi::Env env) {
       {InstanceMethod<&PartitionObject::put>("put"), InstanceMethod<&PartitionObject::remove>("remove"),
        InstanceMethod<&PartitionObject::search>("search"),
        InstanceMethod<&PartitionObject::explain>("explain"),
+       InstanceMethod<&PartitionObject::search_into>("searchInto"),
        InstanceMethod<&PartitionObject::search_batch>("searchBatch"),
        InstanceMethod<&PartitionObject::scores_of>("scoresOf"),
        InstanceMethod<&PartitionObject::compact>("compact"),
@@ -239,12 +244,36 @@ Napi::Value PartitionObject::run_search(const Napi::CallbackInfo& info,
   task.query.k = read_integer(info[1], "k", 1, kLargestCount, 0);
   task.query.ef = read_integer(info[2], "efSearch", 1, 65'536, 0);
   if (!info[3].IsUndefined()) task.query.filter = copy_uint32(info[3], "filter");
+  if (!info[4].IsUndefined()) task.stop = stop_of(info[4]);
   if (const auto status = task.partition->try_search(task.query, kSynchronousUs, task.answer)) {
     if (!status->ok()) throw to_error(env, *status);
     return convert(env, task.answer);
   }
   return run_off_loop(env, std::move(task),
                       [convert](Napi::Env out, const SearchTask& done) { return convert(out, done.answer); });
+}
+
+Napi::Value PartitionObject::search_into(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
+  const std::shared_ptr<Partition>& partition = opened(env);
+  Query query;
+  query.vector = view_of<float>(info[0], "vector", partition->options().dimensions, Code::kInvalidVector);
+  query.k = read_integer(info[1], "k", 1, kLargestCount, 0);
+  query.ef = read_integer(info[2], "efSearch", 1, 65'536, 0);
+  if (!info[3].IsUndefined()) query.filter = copy_uint32(info[3], "filter");
+  double* keys = view_of<double>(info[4], "keys", query.k, Code::kInvalidInput);
+  float* scores = view_of<float>(info[5], "scores", query.k, Code::kInvalidInput);
+  std::uint8_t* kinds = view_of<std::uint8_t>(info[6], "kinds", query.k, Code::kInvalidInput);
+  // Its room is used again by the next call on this thread.
+  thread_local Answer answer;
+  const Status status = partition->search(query, answer);
+  if (!status.ok()) throw to_error(env, status);
+  for (std::size_t i = 0; i < answer.hits.size(); ++i) {
+    keys[i] = static_cast<double>(answer.hits[i].key);
+    scores[i] = answer.hits[i].score;
+    kinds[i] = answer.hits[i].kind;
+  }
+  return Napi::Number::New(env, static_cast<double>(answer.hits.size()));
 }
 
 Napi::Value PartitionObject::search_batch(const Napi::CallbackInfo& info) {

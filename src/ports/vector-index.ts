@@ -47,6 +47,8 @@ export interface VectorQuery {
   /** Whether the answer also says how its plan was chosen. */
   readonly explain?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** Whole number of at least 1; what takes longer, waiting included, is ended with `TIMED_OUT`. */
+  readonly timeoutMs?: number | undefined;
 }
 
 /** How one partition was searched. Times in microseconds: what the cost model expected, and what it took. */

@@ -101,13 +101,28 @@ export interface NativePartition {
     k: number,
     efSearch: number | undefined,
     filter: Uint32Array | undefined,
+    stop?: NativeStop,
   ): NativeAnswer | Promise<NativeAnswer>;
+  /**
+   * Fills the caller's arrays, of at least `k` elements each, from their start, and returns the number of hits. On this
+   * thread, however long it takes: for worker threads, benches and small partitions. `k` at most the arrays' lengths.
+   */
+  searchInto(
+    vector: Float32Array,
+    k: number,
+    efSearch: number | undefined,
+    filter: Uint32Array | undefined,
+    keys: Float64Array,
+    scores: Float32Array,
+    kinds: Uint8Array,
+  ): number;
   /** The same with the planner's figures. */
   explain(
     vector: Float32Array,
     k: number,
     efSearch: number | undefined,
     filter: Uint32Array | undefined,
+    stop?: NativeStop,
   ): NativeExplainedAnswer | Promise<NativeExplainedAnswer>;
   /** `[n, dimensions]` queries in one pass over the rows; exact. */
   searchBatch(vectors: Float32Array, k: number, filter: Uint32Array | undefined): Promise<NativeAnswer[]>;
@@ -121,6 +136,12 @@ export interface NativePartition {
   settle(): Promise<void>;
   stats(): NativePartitionStats;
   close(): void;
+}
+
+declare const stopHandle: unique symbol;
+/** Ends searches early; see `createStop`. */
+export interface NativeStop {
+  readonly [stopHandle]: never;
 }
 
 declare const snapshotHandle: unique symbol;
@@ -151,6 +172,9 @@ export interface NativeOpenedSnapshot {
 }
 
 export interface NativeAddon {
+  /** A search that is given it rejects with `ABORTED` after `cancelStop`, with `TIMED_OUT` after that many ms. */
+  createStop(timeoutMs?: number): NativeStop;
+  cancelStop(stop: NativeStop): void;
   /**
    * Writes `path` whole or not at all; resolves with its bytes. Writers of the partitions wait, searches do not.
    * Rejects with `QUEUE_FULL` while a partition builds or compacts, unless that is to be stopped.

@@ -19,6 +19,7 @@ import {
   type NativeAnswer,
   type NativePartition,
   type NativePartitionOptions,
+  type NativeStop,
 } from './load-addon.js';
 import { mergeAnswers } from './merge-answers.js';
 import { NoteDirectory } from './note-directory.js';
@@ -157,6 +158,19 @@ export class NativeVectorIndex implements VectorIndex {
   }
 
   async #search(query: VectorQuery): Promise<VectorAnswer> {
+    const { signal, timeoutMs } = query;
+    if (signal === undefined && timeoutMs === undefined) return this.#searchUntil(query);
+    const stop = this.#addon.createStop(timeoutMs);
+    const onAbort = (): void => this.#addon.cancelStop(stop);
+    signal?.addEventListener('abort', onAbort, { once: true });
+    try {
+      return await this.#searchUntil(query, stop);
+    } finally {
+      signal?.removeEventListener('abort', onAbort);
+    }
+  }
+
+  async #searchUntil(query: VectorQuery, stop?: NativeStop): Promise<VectorAnswer> {
     for (let attempt = 1; ; attempt += 1) {
       const filter = compileFilter(query, this.#directory.tags);
       if (filter === undefined) return mergeAnswers([], query.k, () => undefined).answer;
@@ -168,8 +182,8 @@ export class NativeVectorIndex implements VectorIndex {
           query.exact === true
             ? exactSearch(native, query.vector, k, filter)
             : query.explain === true
-              ? native.explain(query.vector, k, query.efSearch, filter)
-              : native.search(query.vector, k, query.efSearch, filter),
+              ? native.explain(query.vector, k, query.efSearch, filter, stop)
+              : native.search(query.vector, k, query.efSearch, filter, stop),
         ),
       );
       const { answer, missing } = mergeAnswers(answers, query.k, (key) => this.#directory.idOf(key));
