@@ -1,5 +1,6 @@
 #!/usr/bin/env node
-// Builds and runs the C++ tests: once for every instruction set of this machine, then under ASan and UBSan.
+// Builds and runs the C++ tests: once for every instruction set of this machine, then under ASan and UBSan, and the
+// kernels' libFuzzer target where clang++ is there.
 //
 //   --tsan    also under ThreadSanitizer
 //   --quick   without the sanitizers
@@ -9,6 +10,8 @@
 //
 // Ends with a line `N passed, N failed, N skipped` over all runs; exits 1 where a test failed.
 import { spawnSync } from 'node:child_process';
+import { mkdirSync } from 'node:fs';
+import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { buildTests, checkTools } from './build-addon.mjs';
 
@@ -43,6 +46,43 @@ function runTests(file, label, env, filter = []) {
   totals.failed += 1;
 }
 
+/** libFuzzer's target for 20 seconds from a fixed seed, where clang++ is there; the same check runs in the ordinary tests. */
+function runFuzzer() {
+  console.log('\n== native, libFuzzer');
+  if (spawnSync('clang++', ['--version']).status !== 0) {
+    console.log('skipped: no clang++ on this machine, and libFuzzer comes with it');
+    totals.skipped += 1;
+    return;
+  }
+  const root = path.join(import.meta.dirname, '..');
+  const directory = path.join(root, 'build', 'native-fuzz');
+  // A crash leaves its input here, out of the source tree.
+  mkdirSync(directory, { recursive: true });
+  const steps = [
+    [
+      'cmake',
+      '-S',
+      root,
+      '-B',
+      directory,
+      '-DERRATA_ADDON=OFF',
+      '-DERRATA_FUZZ=ON',
+      '-DCMAKE_CXX_COMPILER=clang++',
+    ],
+    ['cmake', '--build', directory, '--target', 'errata_kernels_fuzz'],
+    [path.join(directory, 'errata_kernels_fuzz'), '-max_total_time=20', '-seed=1', '-max_len=9000'],
+  ];
+  for (const [command, ...args] of steps) {
+    const { status, stderr, stdout } = spawnSync(command, args, { cwd: directory, encoding: 'utf8' });
+    if (status === 0) continue;
+    process.stdout.write(`${stdout}${stderr}`);
+    console.log(`FAILED native, libFuzzer: ${path.basename(command)} ended with code ${status}`);
+    totals.failed += 1;
+    return;
+  }
+  totals.passed += 1;
+}
+
 /** The instruction sets that the tests' own list of kernels holds, asked of the binary by forcing each. */
 function availableIsas(file) {
   return ISAS.filter((isa) => {
@@ -65,6 +105,7 @@ async function main() {
     const file = await buildTests('native-asan', 'address,undefined', values.werror);
     for (const isa of isas) runTests(file, `native, ${isa}, ASan and UBSan`, { ...strict, ERRATA_ISA: isa });
   }
+  if (!values.quick) runFuzzer();
   const churn = { ERRATA_CHURN: '1000000' };
   if (values.churn) runTests(plain, 'native, churn', churn, [CHURN_TEST]);
   if (values.tsan) {
