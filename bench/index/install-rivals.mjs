@@ -16,6 +16,8 @@ export const RIVALS = {
   '@lancedb/lancedb': '0.31.0',
   '@zvec/zvec': '0.7.0',
   'faiss-node': '0.5.1',
+  // Of the suite `models`.
+  '@huggingface/transformers': '4.3.2',
 };
 
 const manifestOf = (name) => path.join(folder, 'node_modules', name, 'package.json');
