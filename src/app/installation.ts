@@ -2,14 +2,10 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createNativeVectorIndex } from '../adapters/native/native-vector-index.js';
-import { createOnnxEmbedder } from '../adapters/onnx/create-onnx-embedder.js';
-import { createOnnxReranker } from '../adapters/onnx/create-onnx-reranker.js';
 import { createFtsLexicalIndex } from '../adapters/sqlite/fts-lexical-index.js';
 import type { Config } from '../config/config.js';
-import { ErrataError } from '../domain/errors.js';
 import { type OrderClassifier, parseOrderClassifier } from '../guard/order-classifier.js';
 import { CachingEmbedder } from '../models/caching-embedder.js';
-import { findModel } from '../models/model-directory.js';
 import type { Embedder } from '../ports/embedder.js';
 import type { IndexSnapshots } from '../ports/index-snapshots.js';
 import type { LexicalIndex } from '../ports/lexical-index.js';
@@ -17,9 +13,9 @@ import { type Logger, silentLogger } from '../ports/logger.js';
 import type { Store } from '../ports/note-store.js';
 import type { Reranker } from '../ports/reranker.js';
 import type { VectorIndex } from '../ports/vector-index.js';
-import { LATE_INTERACTION } from '../retrieval/rerank-candidates.js';
 import { type FittedScore, parseFittedScore } from '../retrieval/score-model.js';
 import { openCipher } from './open-cipher.js';
+import { openEmbedder, openReranker } from './open-models.js';
 import { openSnapshots } from './open-snapshots.js';
 
 /** The file name of the embedded store under `dataDir`. */
@@ -62,19 +58,7 @@ export interface Engines {
 
 /** Loads the model and makes empty indexes. Errors: `UNKNOWN_MODEL`, `MODEL_NOT_INSTALLED`, `DIGEST_MISMATCH`, `TOOL_MISSING`. */
 export async function openEngines(config: Config, logger: Logger = silentLogger): Promise<Engines> {
-  const { entry, directory } = await findModel(config.embedder, { cacheDir: config.modelsDir });
-  if (entry.task !== 'embedding')
-    throw new ErrataError(
-      'UNKNOWN_MODEL',
-      'Expected an embedding model for ERRATA_EMBEDDER (--embedder), received a reranking one',
-    );
-  const onnx = await createOnnxEmbedder({
-    modelDir: directory,
-    manifestEntry: entry,
-    workers: config.workers,
-    onWarning: (error) => logger.warn({ error }, 'embedding model: degraded'),
-  });
-  const embedder = new CachingEmbedder(onnx);
+  const embedder = new CachingEmbedder(await openEmbedder(config, logger));
   let reranker: Reranker | undefined;
   try {
     reranker = await openReranker(config, logger);
@@ -88,7 +72,7 @@ export async function openEngines(config: Config, logger: Logger = silentLogger)
       vectorIndex,
       lexicalIndex,
       snapshots: openSnapshots(config, vectorIndex, embedder.model.id),
-      fittedScore: readFittedScore(entry.name),
+      fittedScore: readFittedScore(embedder.model.name),
       // Also beside another reranker, for the case that this fails.
       lateInteraction: config.reranker !== undefined,
       reranker,
@@ -104,23 +88,6 @@ export async function openEngines(config: Config, logger: Logger = silentLogger)
     await embedder.close();
     throw error;
   }
-}
-
-/** The cross-encoder that the settings name, if they name one. */
-async function openReranker(config: Config, logger: Logger): Promise<Reranker | undefined> {
-  if (config.reranker === undefined || config.reranker === LATE_INTERACTION) return undefined;
-  const { entry, directory } = await findModel(config.reranker, { cacheDir: config.modelsDir });
-  if (entry.task !== 'reranking')
-    throw new ErrataError(
-      'UNKNOWN_MODEL',
-      `Expected ${LATE_INTERACTION}, none or a reranking model for ERRATA_RERANKER (--reranker), received an embedding one`,
-    );
-  return createOnnxReranker({
-    modelDir: directory,
-    manifestEntry: entry,
-    workers: config.workers,
-    onWarning: (error) => logger.warn({ error }, 'reranking model: degraded'),
-  });
 }
 
 /** Digest of the weights behind the scores; null where those in use were fitted for another model. */

@@ -1,3 +1,4 @@
+import { parseHostedName } from '../adapters/hosted/hosted-shapes.js';
 import { createProxyFetch } from '../adapters/http/proxy-fetch.js';
 import { createModelSources } from '../adapters/model-sources/create-model-sources.js';
 import type { ModelFiles, ModelStatus } from '../cli/cli-deps.js';
@@ -12,7 +13,7 @@ import {
   verifyModel,
 } from '../models/installed-models.js';
 import { knownModel } from '../models/manifest.js';
-import { findModel } from '../models/model-directory.js';
+import { findModel, isDirectoryName } from '../models/model-directory.js';
 import { pullModel } from '../models/pull-model.js';
 
 function toStatus({ entry, installed }: ListedModel): ModelStatus {
@@ -45,6 +46,12 @@ export const modelFiles: ModelFiles = {
   },
   async pull(config, name, { from, onProgress, signal }) {
     const cacheDir = config.modelsDir;
+    if (parseHostedName(name) !== undefined)
+      return { name, directory: 'no folder', source: 'hosted, nothing to fetch' };
+    if (isDirectoryName(name)) {
+      const { directory } = await findModel(name, { cacheDir });
+      return { name, directory, source: 'a folder, nothing to fetch' };
+    }
     const resolved = from === undefined ? resolvedModel(knownModel(name), cacheDir) : undefined;
     const present = resolved !== undefined && (await isIntact(modelDirectory(cacheDir, resolved), resolved));
     let source = present ? 'installed' : (from ?? 'files of other models');
@@ -62,6 +69,7 @@ export const modelFiles: ModelFiles = {
     return { name, directory, source };
   },
   async verify(config, name) {
+    if (parseHostedName(name) !== undefined) return { files: 0 };
     const { entry, directory } = await findModel(name, { cacheDir: config.modelsDir });
     await verifyModel(directory, entry);
     return { files: entry.files.length };

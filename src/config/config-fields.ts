@@ -2,32 +2,12 @@ import { availableParallelism } from 'node:os';
 import { z } from 'zod';
 import { LOG_LEVELS } from './config.js';
 import { type ConfigField, flagField, limit, originList, share, text, whole, yesNo } from './config-field.js';
+import { hostedFields, proxyFields } from './network-fields.js';
 
 /** Inference scales with cores up to about 4 threads of one int8 model each; beyond that memory grows and speed does not. */
 const defaultWorkers = Math.max(1, Math.min(4, availableParallelism() - 1));
 
 const trueOrFalse = 'true or false';
-
-/** The standard variables, for downloads and hosted models. */
-const proxyFields: readonly ConfigField[] = (
-  [
-    ['https', 'HTTPS_PROXY', 'proxy for https addresses'],
-    ['http', 'HTTP_PROXY', 'proxy for http addresses'],
-    ['bypass', 'NO_PROXY', 'hosts that are reached directly, with commas between'],
-  ] as const
-).map(([key, env, description]) => ({
-  key: `proxies.${key}`,
-  env,
-  aliases: [env.toLowerCase()],
-  placeholder: 'url',
-  default: 'none',
-  fallback: undefined,
-  description,
-  expected: key === 'bypass' ? 'host names' : 'an address',
-  // Forms are judged where a proxy is used: other programs' settings must not keep Errata from starting.
-  schema: text,
-  secret: true,
-}));
 
 /** The one table of everything that can be set. */
 export const CONFIG_FIELDS: readonly ConfigField[] = [
@@ -111,7 +91,8 @@ export const CONFIG_FIELDS: readonly ConfigField[] = [
     flag: 'embedder',
     placeholder: 'name',
     default: 'all-MiniLM-L6-v2',
-    description: 'embedding model: a name ("errata models list" shows them) or a folder',
+    description:
+      'embedding model: a name ("errata models list" shows them), a folder, or a hosted one such as openai:NAME',
     expected: 'the name of a model',
     schema: text,
   }),
@@ -122,7 +103,7 @@ export const CONFIG_FIELDS: readonly ConfigField[] = [
     placeholder: 'name',
     default: 'late-interaction',
     description:
-      'what judges the candidates once more: late-interaction, a reranking model (a name or a folder), or none',
+      'what judges the candidates once more: late-interaction, a reranking model (a name, a folder, or cohere:NAME), or none',
     expected: 'the name of a reranker, or none',
     schema: text.transform((value) => (value === 'none' ? undefined : value)),
   }),
@@ -158,6 +139,7 @@ export const CONFIG_FIELDS: readonly ConfigField[] = [
     expected: 'an address that starts with http:// or https://',
     schema: z.string().regex(/^https?:\/\/./),
   },
+  ...hostedFields,
   ...proxyFields,
   {
     key: 'workers',

@@ -40,6 +40,11 @@ export interface Config {
   readonly reranker?: string | undefined;
   /** Whether nothing may be asked of the network but the store. */
   readonly offline: boolean;
+  /** Of hosted models; none: the service's own address. Keys are never printed. */
+  readonly embedderUrl?: string | undefined;
+  readonly embedderKey?: string | undefined;
+  readonly rerankerUrl?: string | undefined;
+  readonly rerankerKey?: string | undefined;
   /** A mirror of the Hugging Face hub; none: the hub itself. */
   readonly hubUrl?: string | undefined;
   readonly proxies: Proxies;

@@ -1,0 +1,194 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { ErrataError, isErrataError } from '../../domain/errors.js';
+import { CircuitBreaker } from './circuit-breaker.js';
+
+export interface HostedClientOptions {
+  /** Start of every address, `https://api.example.com/v1`. */
+  readonly baseUrl: string;
+  readonly key?: string | undefined;
+  readonly fetch?: typeof fetch | undefined;
+  /** For one attempt. Default 10 s. */
+  readonly timeoutMs?: number | undefined;
+  /** For a call, attempts and waits together. Default 30 s. */
+  readonly deadlineMs?: number | undefined;
+  /** Default 4. */
+  readonly maxAttempts?: number | undefined;
+  /** First wait between attempts; doubled each time, a random share of it is waited. Default 250 ms. */
+  readonly backoffMs?: number | undefined;
+  /** Failed attempts in a row after which nothing is sent for a pause. Defaults 5 and 30 s. */
+  readonly breakerFailures?: number | undefined;
+  readonly breakerPauseMs?: number | undefined;
+  /** Requests at the same time; others wait. Default 8. */
+  readonly concurrency?: number | undefined;
+}
+
+/** What a service has been asked for since the start. */
+export interface HostedUsage {
+  readonly requests: number;
+  /** Attempts beyond the first of each request. */
+  readonly retries: number;
+  /** As the service counts them: tokens, or search units of a reranker. */
+  readonly billedUnits: number;
+}
+
+const RETRIED_STATUSES = new Set([408, 409, 425, 429, 500, 502, 503, 504, 529]);
+const DEFAULTS = { timeoutMs: 10_000, deadlineMs: 30_000, maxAttempts: 4, backoffMs: 250, concurrency: 8 };
+type Limits = Readonly<typeof DEFAULTS>;
+const BREAKER = { failures: 5, pauseMs: 30_000 };
+
+/** An attempt that failed in a way that may pass. */
+class Passing extends Error {
+  readonly afterMs: number | undefined;
+
+  constructor(message: string, options: { cause?: unknown; afterMs?: number | undefined } = {}) {
+    super(message, { cause: options.cause });
+    this.afterMs = options.afterMs;
+  }
+}
+
+/**
+ * Posts JSON to a hosted model: time limits, retries with jitter that respect Retry-After, a circuit breaker, counters.
+ * Errors name the address and the status, never what was sent or received.
+ */
+export class HostedClient {
+  readonly #options: Limits & Pick<HostedClientOptions, 'baseUrl' | 'key' | 'fetch'>;
+  readonly #breaker: CircuitBreaker;
+  readonly #waiting: (() => void)[] = [];
+  #running = 0;
+  #usage = { requests: 0, retries: 0, billedUnits: 0 };
+
+  constructor(options: HostedClientOptions) {
+    const { baseUrl, key, fetch } = options;
+    this.#options = {
+      baseUrl,
+      key,
+      fetch,
+      timeoutMs: options.timeoutMs ?? DEFAULTS.timeoutMs,
+      deadlineMs: options.deadlineMs ?? DEFAULTS.deadlineMs,
+      maxAttempts: options.maxAttempts ?? DEFAULTS.maxAttempts,
+      backoffMs: options.backoffMs ?? DEFAULTS.backoffMs,
+      concurrency: options.concurrency ?? DEFAULTS.concurrency,
+    };
+    this.#breaker = new CircuitBreaker({
+      failures: options.breakerFailures ?? BREAKER.failures,
+      pauseMs: options.breakerPauseMs ?? BREAKER.pauseMs,
+      nowMs: () => performance.now(),
+    });
+  }
+
+  usage(): HostedUsage {
+    return { ...this.#usage };
+  }
+
+  countUnits(units: number | undefined): void {
+    this.#usage.billedUnits += units ?? 0;
+  }
+
+  /**
+   * The parsed answer; its form is the caller's to check.
+   *
+   * Errors: `TIMED_OUT`, `ABORTED`, `MODEL_UNAVAILABLE` (with `retryable` false in effect for statuses such as 400 and 401).
+   */
+  async post(path: string, body: object, signal: AbortSignal | undefined): Promise<unknown> {
+    await this.#enter();
+    this.#usage.requests += 1;
+    const startedMs = performance.now();
+    try {
+      for (let attempt = 1; ; attempt += 1) {
+        if (signal?.aborted) throw aborted();
+        try {
+          return await this.#breaker.run(
+            () => this.#attempt(path, body, signal),
+            (error) => error instanceof Passing,
+          );
+        } catch (error) {
+          if (!(error instanceof Passing)) throw error;
+          const leftMs = this.#options.deadlineMs - (performance.now() - startedMs);
+          const waitMs = error.afterMs ?? this.#backoff(attempt);
+          if (attempt >= this.#options.maxAttempts || waitMs >= leftMs) throw this.#finalError(error);
+          this.#usage.retries += 1;
+          await wait(waitMs, undefined, signal === undefined ? {} : { signal }).catch((cause: unknown) => {
+            throw signal?.aborted ? aborted() : cause;
+          });
+        }
+      }
+    } finally {
+      this.#leave();
+    }
+  }
+
+  async #attempt(path: string, body: object, signal: AbortSignal | undefined): Promise<unknown> {
+    const { baseUrl, key, timeoutMs } = this.#options;
+    const limit = AbortSignal.timeout(timeoutMs);
+    const headers = {
+      'content-type': 'application/json',
+      accept: 'application/json',
+      ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
+    };
+    try {
+      const response = await (this.#options.fetch ?? fetch)(`${baseUrl.replace(/\/+$/, '')}${path}`, {
+        method: 'POST',
+        headers,
+        body: JSON.stringify(body),
+        // A key must not follow to another host.
+        redirect: 'error',
+        signal: signal === undefined ? limit : AbortSignal.any([signal, limit]),
+      });
+      if (response.ok) return await response.json();
+      await response.body?.cancel();
+      const message = `HTTP ${response.status}`;
+      if (RETRIED_STATUSES.has(response.status))
+        throw new Passing(message, { afterMs: retryAfterMs(response.headers.get('retry-after')) });
+      throw new ErrataError(
+        'MODEL_UNAVAILABLE',
+        `Expected HTTP 200 for ${baseUrl}${path}, received ${message}`,
+      );
+    } catch (error) {
+      if (error instanceof Passing || isErrataError(error)) throw error;
+      if (signal?.aborted) throw aborted();
+      if (limit.aborted) throw new Passing(`no answer within ${timeoutMs} ms`, { cause: error });
+      if (error instanceof SyntaxError) throw new Passing('something else than JSON', { cause: error });
+      throw new Passing('a broken connection', { cause: error });
+    }
+  }
+
+  /** Full jitter: clients that failed together do not come back together. */
+  #backoff(attempt: number): number {
+    return Math.random() * this.#options.backoffMs * 2 ** (attempt - 1);
+  }
+
+  #finalError(error: Passing): ErrataError {
+    const late = error.message.startsWith('no answer');
+    return new ErrataError(
+      late ? 'TIMED_OUT' : 'MODEL_UNAVAILABLE',
+      `Expected an answer of ${this.#options.baseUrl}, received ${error.message}`,
+      { cause: error.cause },
+    );
+  }
+
+  async #enter(): Promise<void> {
+    if (this.#running >= this.#options.concurrency)
+      await new Promise<void>((resolve) => {
+        this.#waiting.push(resolve);
+      });
+    else this.#running += 1;
+  }
+
+  /** The place goes to whoever waits longest. */
+  #leave(): void {
+    const next = this.#waiting.shift();
+    if (next === undefined) this.#running -= 1;
+    else next();
+  }
+}
+
+/** Seconds or a date, as HTTP has it. */
+function retryAfterMs(value: string | null): number | undefined {
+  if (value === null) return undefined;
+  const seconds = Number(value);
+  if (Number.isFinite(seconds)) return Math.max(0, seconds * 1_000);
+  const date = Date.parse(value);
+  return Number.isNaN(date) ? undefined : Math.max(0, date - Date.now());
+}
+
+const aborted = () => new ErrataError('ABORTED', 'Expected an answer, received an abort signal');

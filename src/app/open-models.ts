@@ -1,0 +1,104 @@
+import { createHostedEmbedder } from '../adapters/hosted/hosted-embedder.js';
+import { HostedReranker } from '../adapters/hosted/hosted-reranker.js';
+import { parseHostedName } from '../adapters/hosted/hosted-shapes.js';
+import { createProxyFetch } from '../adapters/http/proxy-fetch.js';
+import { createOnnxEmbedder } from '../adapters/onnx/create-onnx-embedder.js';
+import { createOnnxReranker } from '../adapters/onnx/create-onnx-reranker.js';
+import type { Config } from '../config/config.js';
+import { ErrataError } from '../domain/errors.js';
+import { redactSecrets } from '../guard/redact-secrets.js';
+import { shippedManifest } from '../models/manifest.js';
+import { findModel } from '../models/model-directory.js';
+import type { Embedder } from '../ports/embedder.js';
+import type { Logger } from '../ports/logger.js';
+import type { Reranker } from '../ports/reranker.js';
+import { LATE_INTERACTION } from '../retrieval/rerank-candidates.js';
+
+/** Secrets do not leave the machine, whatever a query holds; notes were redacted when they were written. */
+const redact = (text: string): string => redactSecrets(text).text;
+
+function refuseOffline(config: Config, name: string): void {
+  if (!config.offline) return;
+  throw new ErrataError(
+    'INVALID_CONFIG',
+    `Expected a local model for ${name}, received a hosted one together with ERRATA_OFFLINE (--offline)`,
+  );
+}
+
+/** Opens the embedder that the settings name: a known model, a folder, or a hosted one (`openai:text-embedding-3-small`). */
+export async function openEmbedder(config: Config, logger: Logger): Promise<Embedder> {
+  const hosted = parseHostedName(config.embedder);
+  if (hosted === undefined) return openLocalEmbedder(config, logger);
+  refuseOffline(config, 'ERRATA_EMBEDDER');
+  const embedder = await createHostedEmbedder({
+    name: hosted,
+    baseUrl: config.embedderUrl,
+    key: config.embedderKey,
+    prefixes: knownPrefixes(hosted.model),
+    fetch: createProxyFetch(config.proxies),
+    redact,
+  });
+  const close = embedder.close.bind(embedder);
+  embedder.close = async () => {
+    logger.info({ model: embedder.model.name, ...embedder.usage() }, 'hosted embedder: usage');
+    await close();
+  };
+  return embedder;
+}
+
+/** A server of open models (vLLM, Ollama, TEI) embeds the text as it comes: E5 and BGE still want their prefixes. */
+function knownPrefixes(model: string) {
+  const name = model.slice(model.lastIndexOf('/') + 1).toLowerCase();
+  const known = shippedManifest().models.find((one) => one.name.toLowerCase() === name);
+  return known?.task === 'embedding' ? known.prefixes : undefined;
+}
+
+async function openLocalEmbedder(config: Config, logger: Logger): Promise<Embedder> {
+  const { entry, directory } = await findModel(config.embedder, { cacheDir: config.modelsDir });
+  if (entry.task !== 'embedding')
+    throw new ErrataError(
+      'UNKNOWN_MODEL',
+      'Expected an embedding model for ERRATA_EMBEDDER (--embedder), received a reranking one',
+    );
+  return createOnnxEmbedder({
+    modelDir: directory,
+    manifestEntry: entry,
+    workers: config.workers,
+    onWarning: (error) => logger.warn({ error }, 'embedding model: degraded'),
+  });
+}
+
+/** The cross-encoder or hosted reranker that the settings name, if they name one. */
+export async function openReranker(config: Config, logger: Logger): Promise<Reranker | undefined> {
+  if (config.reranker === undefined || config.reranker === LATE_INTERACTION) return undefined;
+  const hosted = parseHostedName(config.reranker);
+  if (hosted !== undefined) {
+    refuseOffline(config, 'ERRATA_RERANKER');
+    const fetch = createProxyFetch(config.proxies);
+    const reranker = new HostedReranker({
+      name: hosted,
+      baseUrl: config.rerankerUrl,
+      key: config.rerankerKey,
+      fetch,
+      redact,
+    });
+    const close = reranker.close.bind(reranker);
+    reranker.close = async () => {
+      logger.info({ model: reranker.modelId, ...reranker.usage() }, 'hosted reranker: usage');
+      await close();
+    };
+    return reranker;
+  }
+  const { entry, directory } = await findModel(config.reranker, { cacheDir: config.modelsDir });
+  if (entry.task !== 'reranking')
+    throw new ErrataError(
+      'UNKNOWN_MODEL',
+      `Expected ${LATE_INTERACTION}, none or a reranking model for ERRATA_RERANKER (--reranker), received an embedding one`,
+    );
+  return createOnnxReranker({
+    modelDir: directory,
+    manifestEntry: entry,
+    workers: config.workers,
+    onWarning: (error) => logger.warn({ error }, 'reranking model: degraded'),
+  });
+}
