@@ -35,7 +35,7 @@ describe('an app with hosted models', () => {
     expect(answer.degraded).toEqual([expect.stringMatching(/^calibration: no fitted scores for openai:/)]);
     const sent = JSON.stringify(server.received);
     expect(sent).toContain('query: floods of requests');
-    expect(sent).toContain(`passage: ${lesson}`);
+    expect(sent).toContain(`passage: dependency-scan: ${lesson}`);
     expect(sent).not.toContain(key);
   });
 
