@@ -37,7 +37,7 @@ export interface AppParts {
   readonly store: Store;
   readonly engines: Engines;
   readonly logger: Logger;
-  readonly settings?: Partial<Pick<Config, 'harmLimit' | 'withholdShare' | 'jobLeaseMs'>> & {
+  readonly settings?: Partial<Pick<Config, 'harmLimit' | 'withholdShare' | 'jobLeaseMs' | 'redactPhones'>> & {
     readonly modelSettleMs?: number;
   };
   /** Opens another model by name, with indexes of its own. Absent: the process cannot change its model. */
@@ -91,6 +91,7 @@ export async function createApp(parts: AppParts): Promise<App> {
     tokenCounters,
     withholdShare,
     policy: { harmLimit },
+    phones: settings.redactPhones,
     follow,
     writeSnapshots,
   };

@@ -43,6 +43,8 @@ export interface SharedParts {
   readonly tokenCounters: TokenCounters;
   readonly withholdShare: number | undefined;
   readonly policy: Partial<WritePolicy>;
+  /** Whether telephone numbers are redacted, too. */
+  readonly phones: boolean | undefined;
   /** Whether the indexes are filled and follow the store. */
   readonly follow: boolean;
   /** Whether snapshots of the vector index are written as well as read. */
@@ -76,7 +78,7 @@ export async function createModelGeneration(
   engines: Engines,
   onChange: FollowerOptions['onChange'],
 ): Promise<ModelGeneration> {
-  const { logger, clock, calibrations, outcomes, tokenCounters, withholdShare, policy, follow } = shared;
+  const { logger, clock, calibrations, outcomes, tokenCounters, withholdShare, policy, phones, follow } = shared;
   const { embedder, vectorIndex, lexicalIndex } = engines;
   const modelId = embedder.model.id;
   // Nothing in here can meet another model's vectors.
@@ -115,7 +117,7 @@ export async function createModelGeneration(
     scoreFit,
   };
   const classifier = readOrderClassifier();
-  const writeDeps = { store, embedder, vectorIndex, clock, catchUp, logger, policy, classifier };
+  const writeDeps = { store, embedder, vectorIndex, clock, catchUp, logger, policy, phones, classifier };
   const measured = createRetrievalQueries({ ...retrieveDeps, withholdShare: 0, tokenCounters });
   return {
     engines,

@@ -312,6 +312,16 @@ export const CONFIG_FIELDS: readonly ConfigField[] = [
     secret: true,
   },
   flagField({
+    key: 'redactPhones',
+    env: 'ERRATA_REDACT_PHONES',
+    flag: 'redact-phones',
+    placeholder: 'true|false',
+    default: 'false',
+    description: 'redact phone numbers too; many other numbers look like one',
+    expected: trueOrFalse,
+    schema: yesNo,
+  }),
+  flagField({
     key: 'sweepMinutes',
     env: 'ERRATA_SWEEP_MINUTES',
     flag: 'sweep-minutes',

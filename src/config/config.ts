@@ -54,6 +54,8 @@ export interface Config {
   readonly trustedOrigins: readonly string[];
   readonly introspection: boolean;
   readonly logLevel: LogLevel;
+  /** Whether phone numbers are redacted beside other personal data. */
+  readonly redactPhones: boolean;
   /** Minutes from one staleness sweep to the next; 0: none is scheduled. */
   readonly sweepMinutes: number;
   /** Threads that run the embedding model. */

@@ -40,7 +40,7 @@ export async function approveEdited(
   const { caller, namespace, id, reason, edit, before } = approval;
   const filled = { namespace, attributes: before.attributes, impact: before.impact, ...withoutAbsent(edit) };
   const prepared = prepareCorrection(
-    { now: context.clock.now(), classifier: context.classifier },
+    { now: context.clock.now(), classifier: context.classifier, phones: context.phones },
     caller,
     filled,
   );

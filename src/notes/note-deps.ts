@@ -46,6 +46,8 @@ export interface NoteCommandDeps {
   readonly clock: Clock;
   /** The trained signal of the injection screen; without it only the rules judge. */
   readonly classifier?: OrderClassifier | undefined;
+  /** Whether phone numbers are redacted too; off by default, since many numbers look like one. */
+  readonly phones?: boolean | undefined;
   /** Brings this process's indexes up to the store's newest revision. */
   readonly catchUp: () => Promise<void>;
   readonly policy?: Partial<WritePolicy> | undefined;

@@ -37,6 +37,8 @@ export interface PreparedCorrection
 export interface PrepareContext {
   readonly now: Instant;
   readonly classifier?: OrderClassifier | undefined;
+  /** Whether phone numbers are redacted too. */
+  readonly phones?: boolean | undefined;
 }
 
 /**
@@ -47,12 +49,12 @@ export interface PrepareContext {
  * Errors: `INVALID_INPUT`, `INVALID_TEXT`, `INPUT_TOO_LARGE`.
  */
 export function prepareCorrection(
-  { now, classifier }: PrepareContext,
+  { now, classifier, phones }: PrepareContext,
   caller: Caller,
   input: unknown,
 ): PreparedCorrection {
   const valid = validateCorrection(input, now);
-  const redactor = createRedactor();
+  const redactor = createRedactor({ phones });
   const wrongAnswer = canonicalBlock(redactor.redact(valid.wrongAnswer, 'wrongAnswer'));
   const correction = canonicalBlock(redactor.redact(valid.correction, 'correction'));
   const lessonBlock = redactor.redact(valid.lesson, 'lesson');

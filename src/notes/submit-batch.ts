@@ -34,7 +34,8 @@ export function judgeInputs(
       { details: { limit: LIMITS.batchSize } },
     );
   }
-  const prepare = { now: context.clock.now(), classifier: context.classifier };
+  const { classifier, phones } = context;
+  const prepare = { now: context.clock.now(), classifier, phones };
   return inputs.map((input) => {
     try {
       const prepared = prepareCorrection(prepare, caller, input);
