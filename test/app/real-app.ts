@@ -29,7 +29,10 @@ export async function openRealApp(
   const config = parseConfig({ env: {}, flags: { data: folder, ...options.flags } });
   const store = await createSqliteStore({ path: join(folder, 'errata.sqlite') });
   const engines = await openEngines(config);
-  const app = await createApp({ store, engines, logger: silentLogger, runJobs: options.runJobs ?? false });
+  const app = await createApp({
+    ...{ store, engines, logger: silentLogger, settings: config },
+    runJobs: options.runJobs ?? false,
+  });
   return {
     folder,
     config,

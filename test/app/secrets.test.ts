@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parseLabelledSecrets } from '../../src/evaluation/labelled-secrets.js';
 import { startTestServer, type TestServer } from '../graphql/doubles/test-server.js';
 import { modelForTests } from '../models/installed-model.js';
 import { ADMIN, openRealApp, type RealApp } from './real-app.js';
@@ -133,6 +134,45 @@ describe.skipIf(missing !== undefined)('secrets (needs all-MiniLM-L6-v2)', () =>
       for (const answer of answers) expect(answer).not.toContain(secret);
       expect(JSON.stringify(server.logs)).not.toContain(secret);
       expect(isStored(secret)).toBe(false);
+    }
+  });
+
+  it('of every labelled text are nowhere in the files, whatever kind they are', async () => {
+    const set = parseLabelledSecrets(readFileSync('sample/guard/secrets.jsonl', 'utf8'), 'secrets.jsonl');
+    // The tuning half is found whole; one text a kind keeps the test short.
+    const tuned = set.entries.filter(({ half, spans }) => half === 'tune' && spans.length > 0);
+    const byKind = new Map(tuned.map((entry) => [entry.spans[0]!.kind, entry]));
+    expect(byKind.size).toBeGreaterThanOrEqual(40);
+    const inputs = [...byKind.values()].map((entry) => ({
+      namespace: 'kinds',
+      taskType: 'secrets',
+      wrongAnswer: entry.text,
+      correction: `Not so: ${entry.text}`,
+      lesson: entry.text.slice(0, 900),
+    }));
+    const { commands, retrieval } = real.app.useCases;
+    const results = await commands.submitMany(ADMIN, inputs);
+    expect(results.filter(({ outcome }) => outcome === 'REFUSED')).toEqual([]);
+    for (const { text: query } of byKind.values())
+      await retrieval.retrieve(ADMIN, { namespace: 'kinds', query });
+    const files = readdirSync(real.folder).map((name) => readFileSync(join(real.folder, name)));
+    const leaked = [...byKind.values()].filter(({ text: whole, spans }) =>
+      spans.some(({ start, end }) => files.some((bytes) => bytes.includes(whole.slice(start, end)))),
+    );
+    expect(leaked.map(({ id }) => id)).toEqual([]);
+  });
+
+  it('hold back phone numbers where that is asked for', async () => {
+    const phone = '+49 30 901820';
+    const submit = async (app: RealApp) =>
+      (await app.app.useCases.commands.submit(ADMIN, text(`call ${phone} for_help()`, { namespace: 'p' })))
+        .note!;
+    expect((await submit(real)).lesson).toContain(phone);
+    const other = await openRealApp({ flags: { 'redact-phones': 'true' } });
+    try {
+      expect((await submit(other)).lesson).toContain('[REDACTED:phone:1]');
+    } finally {
+      await other.close();
     }
   });
 
