@@ -116,8 +116,7 @@ export async function createApp(parts: AppParts): Promise<App> {
   const serving = () => slot.current.engines;
   const asked = slot.forward((generation) => generation.retrieval);
   const { watchers = [], recallShare = 0 } = parts;
-  const retrieval =
-    watchers.length === 0 ? asked : watchRetrieval(asked, { serving, watchers, recallShare });
+  const retrieval = watchers.length === 0 ? asked : watchRetrieval(asked, { serving, watchers, recallShare });
   // Handlers are made for the model that serves when their job begins.
   const embedding = (make: (deps: EmbedJobDeps) => JobHandler): JobHandler => {
     return (context) => {

@@ -78,7 +78,8 @@ export async function createModelGeneration(
   engines: Engines,
   onChange: FollowerOptions['onChange'],
 ): Promise<ModelGeneration> {
-  const { logger, clock, calibrations, outcomes, tokenCounters, withholdShare, policy, phones, follow } = shared;
+  const { logger, clock, calibrations, outcomes, tokenCounters, withholdShare, policy, phones, follow } =
+    shared;
   const { embedder, vectorIndex, lexicalIndex } = engines;
   const modelId = embedder.model.id;
   // Nothing in here can meet another model's vectors.
