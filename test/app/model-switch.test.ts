@@ -107,6 +107,8 @@ for (const { name, skip, open } of backends) {
       ];
       const results = await apps[0].app.useCases.commands.submitMany(ADMIN, inputs);
       expect(results.map(({ outcome }) => outcome)).toEqual(inputs.map(() => 'CREATED'));
+      // The second process hears of the notes a moment later.
+      for (const { app } of apps) await app.retrieveDeps.follower.catchUp();
       const golden = results.slice(0, 40).map(({ note }, index) =>
         JSON.stringify({
           id: `q${index}`,
