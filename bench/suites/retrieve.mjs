@@ -8,7 +8,7 @@ import { figure, latencyMetric, measureLatency, residentMiB } from '../harness/m
 const CONCURRENCY = 4;
 const STEADY_CALLS = 10_000;
 /** 3 GB of vectors and an hour of graph building: only where asked for. */
-const MILLION = process.env.ERRATA_BENCH_MILLION === '1';
+const MILLION = process.env.BENCH_MILLION === '1';
 
 const cases = ({ quick }) => [
   { name: '1k', notes: 1_000 },

@@ -7,16 +7,11 @@ import { createNoteEmbedder } from '../notes/embed-notes.js';
 import type { WritePolicy } from '../notes/note-deps.js';
 import { createNoteQueries } from '../notes/note-queries.js';
 import type { Clock } from '../ports/clock.js';
+import type { Evaluations } from '../ports/evaluations.js';
 import type { Logger } from '../ports/logger.js';
 import type { Store } from '../ports/note-store.js';
 import type { TokenCounters } from '../ports/token-counter.js';
-import type {
-  Evaluations,
-  NoteCommands,
-  NoteQueries,
-  RetrievalQueries,
-  UseCases,
-} from '../ports/use-cases.js';
+import type { NoteCommands, NoteQueries, RetrievalQueries, UseCases } from '../ports/use-cases.js';
 import type { Calibrations } from '../retrieval/calibrations.js';
 import type { FollowerOptions } from '../retrieval/follow-store.js';
 import { createIndexFollower } from '../retrieval/follow-store.js';

@@ -5,8 +5,13 @@ import { ErrataError } from '../domain/errors.js';
 import { LIMITS } from '../domain/limits.js';
 import { checkNamespace } from '../domain/validate-correction.js';
 import type { Clock } from '../ports/clock.js';
+import type {
+  Evaluations,
+  GoldenQueryInput,
+  GoldenSetVersion,
+  SavedGoldenSet,
+} from '../ports/evaluations.js';
 import type { Store } from '../ports/note-store.js';
-import type { Evaluations, GoldenQueryInput, GoldenSetVersion, SavedGoldenSet } from '../ports/use-cases.js';
 import { goldenLine, parseGoldenSet } from './golden-set.js';
 import { readRuns } from './run-history.js';
 

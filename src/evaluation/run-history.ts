@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import type { EvaluationRun } from '../ports/evaluations.js';
 import type { SettingStore } from '../ports/note-store.js';
-import type { EvaluationRun } from '../ports/use-cases.js';
 import { type EvaluationReport, GROUPINGS } from './report.js';
 
 const runsSetting = (namespace: string): string => `evaluation-runs:${namespace}`;

@@ -1,6 +1,6 @@
 import type { Caller } from '../domain/api-key.js';
 import { ErrataError } from '../domain/errors.js';
-import type { Evaluations } from '../ports/use-cases.js';
+import type { Evaluations } from '../ports/evaluations.js';
 import type { JobHandler } from './job-handler.js';
 
 const CALIBRATOR: Caller = { name: 'job:CALIBRATION', roles: ['reader'] };

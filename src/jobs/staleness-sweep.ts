@@ -4,7 +4,7 @@ import type { ReviewPolicy } from '../domain/review.js';
 import { dueAction } from '../notes/sweep-note.js';
 import type { Clock } from '../ports/clock.js';
 import type { JobStore, Keyset, NamespaceScope, NoteStore } from '../ports/note-store.js';
-import type { ReviewCommands, SweepAction } from '../ports/use-cases.js';
+import type { ReviewCommands, SweepAction } from '../ports/review-commands.js';
 import type { JobHandler } from './job-handler.js';
 
 const PAGE = 200;

@@ -1,5 +1,5 @@
 import { silentLogger } from '../ports/logger.js';
-import type { ReviewCommands } from '../ports/use-cases.js';
+import type { ReviewCommands } from '../ports/review-commands.js';
 import { createNoteEmbedder } from './embed-notes.js';
 import { KeyedMutex } from './keyed-mutex.js';
 import { DEFAULT_WRITE_POLICY, type NoteCommandDeps, type WriteContext } from './note-deps.js';

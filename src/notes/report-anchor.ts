@@ -7,7 +7,7 @@ import type { FeedbackNote } from '../domain/note.js';
 import { checkNamespace } from '../domain/validate-correction.js';
 import { redactSecrets } from '../guard/redact-secrets.js';
 import type { Keyset } from '../ports/note-store.js';
-import type { AnchorReport, AnchorReportRequest } from '../ports/use-cases.js';
+import type { AnchorReport, AnchorReportRequest } from '../ports/review-commands.js';
 import { changeNote, type NoteChange } from './change-note.js';
 import type { WriteContext } from './note-deps.js';
 

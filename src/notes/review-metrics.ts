@@ -2,7 +2,7 @@ import { LIMITS } from '../domain/limits.js';
 import type { FeedbackNote } from '../domain/note.js';
 import { daysAfter } from '../domain/review.js';
 import type { Keyset, NamespaceScope, Page } from '../ports/note-store.js';
-import type { ReviewMetrics } from '../ports/use-cases.js';
+import type { ReviewMetrics } from '../ports/review-commands.js';
 import type { WriteContext } from './note-deps.js';
 
 const DECISIONS = new Set(['approved', 'approval', 'rejected', 'merged', 'kept', 'replaced', 'edited']);

@@ -8,7 +8,7 @@ import type { FeedbackNote, NoteId } from '../domain/note.js';
 import { isWaiting } from '../domain/review.js';
 import { checkNamespace, checkReason } from '../domain/validate-correction.js';
 import { redactSecrets } from '../guard/redact-secrets.js';
-import type { ReviewCommands, ReviewResult } from '../ports/use-cases.js';
+import type { ReviewCommands, ReviewResult } from '../ports/review-commands.js';
 import { changeNote, noteNotFound } from './change-note.js';
 import type { NoteEmbedder } from './embed-notes.js';
 import type { WriteContext } from './note-deps.js';

@@ -4,7 +4,7 @@ import { LIMITS } from '../domain/limits.js';
 import type { FeedbackNote, Instant, NoteId } from '../domain/note.js';
 import { daysAfter, isWaiting, type ReviewPolicy } from '../domain/review.js';
 import type { Keyset, NamespaceScope } from '../ports/note-store.js';
-import type { SweepAction } from '../ports/use-cases.js';
+import type { SweepAction } from '../ports/review-commands.js';
 import { changeNote, type NoteChange } from './change-note.js';
 import { restoreNotes } from './deprecate-restore.js';
 import type { WriteContext } from './note-deps.js';

@@ -1,7 +1,6 @@
 import type { Anchor } from '../domain/anchor.js';
 import type { Caller, Role } from '../domain/api-key.js';
 import type { AuditEvent } from '../domain/audit.js';
-import type { Calibration } from '../domain/calibration.js';
 import type { Job, JobKind } from '../domain/job.js';
 import type { Difference } from '../domain/newcombe.js';
 import type {
@@ -14,8 +13,8 @@ import type {
   NoteSource,
 } from '../domain/note.js';
 import type { Retrieval, Risk, ScoredNote } from '../domain/retrieval.js';
-import type { ReviewPolicy } from '../domain/review.js';
 import type { Share } from '../domain/wilson.js';
+import type { Evaluations } from './evaluations.js';
 import type {
   NamespaceScope,
   NoteFilter,
@@ -26,6 +25,7 @@ import type {
   SourceFilter,
   StatusCounts,
 } from './note-store.js';
+import type { ReviewCommands } from './review-commands.js';
 import type { VectorIndexStats } from './vector-index.js';
 
 /** REFUSED only in batches: the entry was invalid, its findings say why, nothing of it was stored. */
@@ -78,73 +78,6 @@ export interface ReviewInput {
   readonly comment?: string | undefined;
   /** Edit-and-approve: a corrected text makes a new note that supersedes this one. Only with APPROVE. */
   readonly edit?: CorrectionInput | undefined;
-}
-
-/** What a staleness sweep did to a note. */
-export type SweepAction = 'EXPIRED' | 'REVIEW_DUE' | 'ESCALATED' | 'GIVEN_UP';
-
-export interface AnchorReportRequest extends Pick<Anchor, 'kind' | 'ref' | 'state'> {
-  readonly namespace: string;
-  readonly dryRun?: boolean | undefined;
-}
-
-export interface AnchorReport {
-  /** Notes that depend on it. */
-  readonly matched: number;
-  /** Those that knew it in another state. */
-  readonly changed: readonly NoteId[];
-  /** Those of them that were live and now wait for a reviewer. */
-  readonly demoted: readonly NoteId[];
-  readonly dryRun: boolean;
-}
-
-/** One note of a bulk decision: what it became, or why it was not decided. */
-export interface ReviewResult {
-  readonly id: NoteId;
-  readonly note?: FeedbackNote | undefined;
-  /** Code of the error that refused it. */
-  readonly refused?: string | undefined;
-}
-
-export interface ReviewMetrics {
-  readonly pending: number;
-  readonly quarantined: number;
-  readonly overdue: number;
-  readonly escalated: number;
-  readonly unassigned: number;
-  /** Since the oldest began to wait; none where nothing waits. */
-  readonly oldestDays?: number | undefined;
-  /** Decisions in the days asked for, most first. */
-  readonly decisions: readonly { readonly reviewer: string; readonly decisions: number }[];
-  /** Whether there were more decisions or notes than were counted. */
-  readonly truncated: boolean;
-}
-
-/** The review queue beside `NoteCommands.review`. Errors: as there, and `FORBIDDEN`. */
-export interface ReviewCommands {
-  policy(namespace: string): Promise<ReviewPolicy>;
-  /** As a whole; what is left out has its default. */
-  setPolicy(caller: Caller, namespace: string, policy: unknown): Promise<ReviewPolicy>;
-  /** None: nobody in particular. */
-  assign(caller: Caller, namespace: string, id: NoteId, assignee: string | undefined): Promise<FeedbackNote>;
-  /** Into the note's history. */
-  comment(caller: Caller, namespace: string, id: NoteId, comment: string): Promise<void>;
-  /** The same decision about many notes, each on its own. */
-  decideMany(
-    caller: Caller,
-    request: {
-      readonly namespace: string;
-      readonly ids: readonly NoteId[];
-      readonly decision: ReviewDecision;
-      readonly comment?: string | undefined;
-    },
-  ): Promise<readonly ReviewResult[]>;
-  metrics(scope: NamespaceScope, days: number): Promise<ReviewMetrics>;
-  reportAnchor(caller: Caller, request: AnchorReportRequest): Promise<AnchorReport>;
-  /** For the staleness sweep: does what is due to a note, if anything. */
-  sweepNote(namespace: string, id: NoteId, run: string): Promise<SweepAction | undefined>;
-  /** Takes back what a sweep did since; gives how many notes came back. */
-  undoSweep(scope: NamespaceScope, run: string, since: Instant): Promise<number>;
 }
 
 /** The write path. Every method: `INVALID_INPUT`, `INVALID_TEXT`, `INPUT_TOO_LARGE`, `NOTE_NOT_FOUND`, `INVALID_TRANSITION`, `STORE_*`, `MODEL_*`. */
@@ -404,94 +337,6 @@ export interface Stats {
 /** Live changes, this process's and other processes'. Subscribed from the call on; `return()` ends a waiting `next()` at once. */
 export interface NoteFeed {
   changes(namespace: string, taskType?: string): AsyncIterableIterator<FeedbackNote>;
-}
-
-/** Means of a run's measures by name, such as `recallAt3`; see `src/evaluation/metrics.ts`. */
-export type MetricValues = Readonly<Record<string, number>>;
-
-/** One evaluation of a namespace's golden set, without query texts. */
-export interface EvaluationRun {
-  readonly id: string;
-  readonly namespace: string;
-  readonly createdAt: Instant;
-  /** Which version of the golden set. */
-  readonly goldenDigest: string;
-  readonly embeddingModel: string;
-  readonly rerankModel?: string | undefined;
-  readonly scoreScale: string;
-  readonly threshold: number;
-  readonly queries: number;
-  readonly medianMs: number;
-  readonly p95Ms: number;
-  readonly all: MetricValues;
-  readonly tune: MetricValues;
-  readonly test: MetricValues;
-  /** Over the test half. */
-  readonly groups: readonly {
-    readonly grouping: string;
-    readonly value: string;
-    readonly metrics: MetricValues;
-  }[];
-}
-
-export interface GoldenSetVersion {
-  /** First 16 hex digits of the SHA-256 over the JSONL. */
-  readonly digest: string;
-  readonly queries: number;
-  readonly savedAt: Instant;
-  readonly savedBy: string;
-}
-
-export interface SavedGoldenSet extends GoldenSetVersion {
-  readonly namespace: string;
-  readonly answerable: number;
-  /** Newest first. */
-  readonly versions: readonly GoldenSetVersion[];
-}
-
-/** A reviewer's judgement: which notes a query should have got. */
-export interface GoldenQueryInput {
-  readonly namespace?: string | undefined;
-  readonly query: string;
-  readonly taskType?: string | undefined;
-  readonly attributes?: Attributes | undefined;
-  /** Empty: no note applies. Grades 1…3. */
-  readonly expected: readonly { readonly noteId: NoteId; readonly grade: number }[];
-  /** The receipt of the answer that was judged: must be of this query; gives task type and attributes. */
-  readonly receiptId?: string | undefined;
-  readonly difficulty?: string | undefined;
-  readonly language?: string | undefined;
-}
-
-export interface CalibrateRequest {
-  readonly namespace?: string | undefined;
-  /** Share of queries without an answer that may get a note, 0.001…0.5. Default 0.05. */
-  readonly alpha?: number | undefined;
-  /** JSONL by note id; none: the namespace's saved set. */
-  readonly golden?: string | undefined;
-  /** Report only. */
-  readonly dryRun?: boolean | undefined;
-  readonly onProgress?: ((done: number, total: number) => void | Promise<void>) | undefined;
-  readonly signal?: AbortSignal | undefined;
-}
-
-/** Golden sets, evaluations and calibrations of namespaces. */
-export interface Evaluations {
-  /** Newest first. */
-  runs(namespace: string, first: number): Promise<readonly EvaluationRun[]>;
-  goldenSet(namespace: string): Promise<SavedGoldenSet | undefined>;
-  /** JSONL of a version, or of the current set. Errors: `INVALID_INPUT` where there is none. */
-  goldenText(namespace: string, digest?: string): Promise<string>;
-  /** Replaces the set. Errors: `INVALID_FILE` with the line. */
-  saveGoldenSet(caller: Caller, namespace: string, jsonl: string): Promise<SavedGoldenSet>;
-  /** Adds one query, or replaces the judgement of the same one. Errors: `INVALID_INPUT`, `NOTE_NOT_FOUND`, `RECEIPT_NOT_FOUND`. */
-  addGoldenQuery(caller: Caller, input: GoldenQueryInput): Promise<SavedGoldenSet>;
-  /** Newest first. */
-  calibrations(namespace: string): Promise<readonly Calibration[]>;
-  /** Fits, reports on held-out queries and, unless it is a dry run, puts into force. Errors: `INVALID_INPUT` for too few queries. */
-  calibrate(caller: Caller, request: CalibrateRequest): Promise<readonly Calibration[]>;
-  /** Back to the thresholds that are shipped. False where there was nothing to clear. */
-  clearCalibrations(caller: Caller, namespace: string | undefined): Promise<boolean>;
 }
 
 /** What the edges (GraphQL, command line) may call: the driving side of the hexagon. */

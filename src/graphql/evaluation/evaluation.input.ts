@@ -1,7 +1,7 @@
 import { Field, ID, InputType, Int } from 'type-graphql';
 import type { Caller } from '../../domain/api-key.js';
 import { DEFAULT_NAMESPACE } from '../../domain/validate-correction.js';
-import type { GoldenQueryInput } from '../../ports/use-cases.js';
+import type { GoldenQueryInput } from '../../ports/evaluations.js';
 import { requireNamespace } from '../access.js';
 import { AttributeInputType, readAttributes } from '../note/attribute.js';
 

@@ -1,6 +1,11 @@
 import { Field, Float, ID, Int, ObjectType } from 'type-graphql';
 import type { Instant } from '../../domain/note.js';
-import type { EvaluationRun, GoldenSetVersion, MetricValues, SavedGoldenSet } from '../../ports/use-cases.js';
+import type {
+  EvaluationRun,
+  GoldenSetVersion,
+  MetricValues,
+  SavedGoldenSet,
+} from '../../ports/evaluations.js';
 import { DateTimeScalar } from '../date-time.scalar.js';
 
 @ObjectType('MetricValue', { description: 'One measure of an evaluation.', simpleResolvers: true })

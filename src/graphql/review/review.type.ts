@@ -2,7 +2,7 @@ import { Field, ID, InputType, Int, ObjectType } from 'type-graphql';
 import type { Anchor, AnchorKind } from '../../domain/anchor.js';
 import type { Instant } from '../../domain/note.js';
 import type { Approval, ReviewCause, ReviewPolicy, ReviewState } from '../../domain/review.js';
-import type { AnchorReport, ReviewMetrics, ReviewResult } from '../../ports/use-cases.js';
+import type { AnchorReport, ReviewMetrics, ReviewResult } from '../../ports/review-commands.js';
 import { DateTimeScalar } from '../date-time.scalar.js';
 import { AnchorKindEnum, ContradictionPolicyEnum } from '../enums.js';
 

@@ -6,13 +6,9 @@ import type { FeedbackNote, NoteStatus } from '../../../src/domain/note.js';
 import type { Retrieval, ScoredNote } from '../../../src/domain/retrieval.js';
 import { DEFAULT_REVIEW_POLICY } from '../../../src/domain/review.js';
 import { cosine } from '../../../src/domain/scores.js';
+import type { SavedGoldenSet } from '../../../src/ports/evaluations.js';
 import type { NamespaceScope, NoteFilter, Page, PageRequest } from '../../../src/ports/note-store.js';
-import type {
-  CorrectionInput,
-  SavedGoldenSet,
-  SubmitResult,
-  UseCases,
-} from '../../../src/ports/use-cases.js';
+import type { CorrectionInput, SubmitResult, UseCases } from '../../../src/ports/use-cases.js';
 import { LiveFeed } from './live-feed.js';
 import { noteId, sampleCalibration, sampleEvents, sampleNote } from './sample-notes.js';
 

@@ -1,0 +1,91 @@
+import type { Caller } from '../domain/api-key.js';
+import type { Calibration } from '../domain/calibration.js';
+import type { Attributes, Instant, NoteId } from '../domain/note.js';
+
+/** Means of a run's measures by name, such as `recallAt3`; see `src/evaluation/metrics.ts`. */
+export type MetricValues = Readonly<Record<string, number>>;
+
+/** One evaluation of a namespace's golden set, without query texts. */
+export interface EvaluationRun {
+  readonly id: string;
+  readonly namespace: string;
+  readonly createdAt: Instant;
+  /** Which version of the golden set. */
+  readonly goldenDigest: string;
+  readonly embeddingModel: string;
+  readonly rerankModel?: string | undefined;
+  readonly scoreScale: string;
+  readonly threshold: number;
+  readonly queries: number;
+  readonly medianMs: number;
+  readonly p95Ms: number;
+  readonly all: MetricValues;
+  readonly tune: MetricValues;
+  readonly test: MetricValues;
+  /** Over the test half. */
+  readonly groups: readonly {
+    readonly grouping: string;
+    readonly value: string;
+    readonly metrics: MetricValues;
+  }[];
+}
+
+export interface GoldenSetVersion {
+  /** First 16 hex digits of the SHA-256 over the JSONL. */
+  readonly digest: string;
+  readonly queries: number;
+  readonly savedAt: Instant;
+  readonly savedBy: string;
+}
+
+export interface SavedGoldenSet extends GoldenSetVersion {
+  readonly namespace: string;
+  readonly answerable: number;
+  /** Newest first. */
+  readonly versions: readonly GoldenSetVersion[];
+}
+
+/** A reviewer's judgement: which notes a query should have got. */
+export interface GoldenQueryInput {
+  readonly namespace?: string | undefined;
+  readonly query: string;
+  readonly taskType?: string | undefined;
+  readonly attributes?: Attributes | undefined;
+  /** Empty: no note applies. Grades 1…3. */
+  readonly expected: readonly { readonly noteId: NoteId; readonly grade: number }[];
+  /** The receipt of the answer that was judged: must be of this query; gives task type and attributes. */
+  readonly receiptId?: string | undefined;
+  readonly difficulty?: string | undefined;
+  readonly language?: string | undefined;
+}
+
+export interface CalibrateRequest {
+  readonly namespace?: string | undefined;
+  /** Share of queries without an answer that may get a note, 0.001…0.5. Default 0.05. */
+  readonly alpha?: number | undefined;
+  /** JSONL by note id; none: the namespace's saved set. */
+  readonly golden?: string | undefined;
+  /** Report only. */
+  readonly dryRun?: boolean | undefined;
+  readonly onProgress?: ((done: number, total: number) => void | Promise<void>) | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Golden sets, evaluations and calibrations of namespaces. */
+export interface Evaluations {
+  /** Newest first. */
+  runs(namespace: string, first: number): Promise<readonly EvaluationRun[]>;
+  goldenSet(namespace: string): Promise<SavedGoldenSet | undefined>;
+  /** JSONL of a version, or of the current set. Errors: `INVALID_INPUT` where there is none. */
+  goldenText(namespace: string, digest?: string): Promise<string>;
+  /** Replaces the set. Errors: `INVALID_FILE` with the line. */
+  saveGoldenSet(caller: Caller, namespace: string, jsonl: string): Promise<SavedGoldenSet>;
+  /** Adds one query, or replaces the judgement of the same one. Errors: `INVALID_INPUT`, `NOTE_NOT_FOUND`, `RECEIPT_NOT_FOUND`. */
+  addGoldenQuery(caller: Caller, input: GoldenQueryInput): Promise<SavedGoldenSet>;
+  /** Newest first. */
+  calibrations(namespace: string): Promise<readonly Calibration[]>;
+  /** Fits, reports on held-out queries and, unless it is a dry run, puts into force. Errors: `INVALID_INPUT` for too few queries. */
+  calibrate(caller: Caller, request: CalibrateRequest): Promise<readonly Calibration[]>;
+  /** Back to the thresholds that are shipped. False where there was nothing to clear. */
+  clearCalibrations(caller: Caller, namespace: string | undefined): Promise<boolean>;
+}
