@@ -8,8 +8,6 @@
 //             ThreadSanitizer: minutes
 //   --werror  warnings are errors
 //
-// ERRATA_TIMINGS=1 in the environment also holds the longest pause of a growing partition to 5 ms of CPU: for a quiet machine.
-//
 // Ends with a line `N passed, N failed, N skipped` over all runs; exits 1 where a test failed.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';

@@ -1,5 +1,5 @@
 #include <algorithm>
-#include <cstdlib>
+#include <string>
 
 #if defined(__linux__)
 #include <sys/mman.h>
@@ -14,16 +14,40 @@ using namespace errata::test;
 #if defined(__linux__)
 namespace {
 
-/// Touches memory once and gives it back. A virtual machine gets its memory from its host at the first touch,
-/// which was measured at 6 ms for a huge page against 0.5 ms the second time: the host's time, not the
-/// partition's.
-void warm_memory(std::size_t bytes) {
-  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED) return;
-  madvise(memory, bytes, MADV_HUGEPAGE);
-  for (std::size_t at = 0; at < bytes; at += 4096) static_cast<volatile char*>(memory)[at] = 1;
-  munmap(memory, bytes);
-}
+constexpr double kLongestPauseMs = 5;
+// A huge page that a kernel has at hand is touched in 0.2 to 0.6 ms.
+constexpr double kSlowTouchMs = 1.5;
+constexpr std::size_t kHugePage = std::size_t{2} << 20;
+
+/// How long the machine itself takes to give memory. A virtual machine may get a page from its host only at
+/// the first touch, 6 ms for a huge one: then writes that need memory say nothing about the partition.
+class FirstTouches {
+ public:
+  explicit FirstTouches(std::size_t pages) : bytes_(pages * kHugePage) {
+    memory_ = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory_ != MAP_FAILED) madvise(memory_, bytes_, MADV_HUGEPAGE);
+  }
+  ~FirstTouches() {
+    if (memory_ != MAP_FAILED) munmap(memory_, bytes_);
+  }
+  FirstTouches(const FirstTouches&) = delete;
+  FirstTouches& operator=(const FirstTouches&) = delete;
+
+  /// Touches the next huge page.
+  void next() {
+    if (memory_ == MAP_FAILED || at_ >= bytes_) return;
+    const double start = cpu_ms();
+    for (std::size_t i = 0; i < kHugePage; i += 4096) static_cast<volatile char*>(memory_)[at_ + i] = 1;
+    longest_ = std::max(longest_, cpu_ms() - start);
+    at_ += kHugePage;
+  }
+  double longest_ms() const { return longest_; }
+
+ private:
+  std::size_t bytes_, at_ = 0;
+  void* memory_;
+  double longest_ = 0;
+};
 
 }  // namespace
 #endif
@@ -33,39 +57,39 @@ ERRATA_TEST(a_partition_grows_to_a_million_rows_without_a_pause_of_five_millisec
   skip("time of a thread is only read on Linux");
 #else
   if (kSlow) return skip("times under a sanitizer say nothing");
-  constexpr std::size_t kDimensions = 8, kRows = 1'050'000;
+  constexpr std::size_t kDimensions = 8, kRows = 1'050'000, kRuns = 3, kTouches = 64;
   std::mt19937_64 random(seed());
   const std::vector<float> rows = random_units(1000, kDimensions, 0, random);
   PartitionOptions options;
   options.dimensions = kDimensions;
   options.graph_threshold = 2 * kRows;
   options.costs = &kGraphIsCheap;
-  warm_memory(std::size_t{512} << 20);
-  // The best of three, for the kernel may still hand out other memory.
-  const bool timed = std::getenv("ERRATA_TIMINGS") != nullptr;
-  double quickest = 1e12;
-  for (std::size_t run = 0; run < (timed ? 3 : 1) && quickest >= 5; ++run) {
+  // A pause that growth itself needs comes in every run.
+  double longest = 1e12, touch = 1e12;
+  for (std::size_t run = 0; run < kRuns && longest >= kLongestPauseMs; ++run) {
+    FirstTouches machine(kTouches);
     Partition partition(options, kernels());
-    std::vector<double> longest;
     PutBatch batch = plain_batch(0, 1, rows.data(), kDimensions);
-    batch.tags = {1, 2};
     batch.tag_begin = {0, 2};
+    double longest_write = 0;
     for (std::size_t i = 0; i < kRows; ++i) {
       batch.keys[0] = i;
       batch.orders[0] = {i, 0};
       batch.tags = {1, 2 + static_cast<Tag>(i % 50'000)};
       const double start = cpu_ms();
       CHECK(partition.put(batch).ok());
-      longest.push_back(cpu_ms() - start);
+      longest_write = std::max(longest_write, cpu_ms() - start);
+      if (i % (kRows / kTouches) == 0) machine.next();
     }
-    std::partial_sort(longest.begin(), longest.begin() + 5, longest.end(), std::greater<double>());
-    std::printf("  longest writes: %.2f, %.2f, %.2f, %.2f, %.2f ms of CPU\n", longest[0], longest[1],
-                longest[2], longest[3], longest[4]);
-    quickest = std::min(quickest, longest[0]);
     CHECK(partition.stats().keys == kRows);
+    std::printf("  longest write %.2f ms of CPU, longest first touch of a huge page %.2f ms\n", longest_write,
+                machine.longest_ms());
+    longest = std::min(longest, longest_write);
+    touch = std::min(touch, machine.longest_ms());
   }
-  // Only on a machine that is quiet and whose memory is its own: on a loaded virtual one, 1 to 66 ms were
-  // measured.
-  if (timed) CHECK(quickest < 5);
+  if (longest >= kLongestPauseMs && touch >= kSlowTouchMs) {
+    return skip("this machine needs " + std::to_string(touch) + " ms to give a huge page");
+  }
+  CHECK_MESSAGE(longest < kLongestPauseMs, std::to_string(longest) + " ms");
 #endif
 }
