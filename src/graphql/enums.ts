@@ -4,7 +4,8 @@ import { JOB_KINDS } from '../domain/job.js';
 import { IMPACTS, NOTE_STATUSES } from '../domain/note.js';
 import { RISKS } from '../domain/retrieval.js';
 import type { NoteOrder } from '../ports/note-store.js';
-import { REVIEW_DECISIONS, SUBMIT_OUTCOMES, VERDICTS } from '../ports/use-cases.js';
+import { REVIEW_DECISIONS } from '../ports/review-commands.js';
+import { SUBMIT_OUTCOMES, VERDICTS } from '../ports/use-cases.js';
 
 type EnumObject<V extends string> = { readonly [K in V]: K };
 

@@ -4,12 +4,8 @@ import { ErrataError } from '../domain/errors.js';
 import { isErased, type LifecycleEvent, transition } from '../domain/lifecycle.js';
 import type { FeedbackNote, Instant, NoteId } from '../domain/note.js';
 import { checkNamespace } from '../domain/validate-correction.js';
-import {
-  type CorrectionInput,
-  REVIEW_DECISIONS,
-  type ReviewDecision,
-  type ReviewInput,
-} from '../ports/use-cases.js';
+import { REVIEW_DECISIONS, type ReviewDecision } from '../ports/review-commands.js';
+import type { CorrectionInput, ReviewInput } from '../ports/use-cases.js';
 import { withApproval } from './approvals.js';
 import { approveEdited } from './approve-edited.js';
 import { changeNote, type NoteChange, noteNotFound } from './change-note.js';

@@ -3,7 +3,9 @@ import type { Caller } from '../domain/api-key.js';
 import type { FeedbackNote, Instant, NoteId } from '../domain/note.js';
 import type { ReviewPolicy } from '../domain/review.js';
 import type { NamespaceScope } from './note-store.js';
-import type { ReviewDecision } from './use-cases.js';
+
+export const REVIEW_DECISIONS = ['APPROVE', 'REJECT', 'MERGE', 'KEEP_BOTH', 'REPLACE'] as const;
+export type ReviewDecision = (typeof REVIEW_DECISIONS)[number];
 
 /** What a staleness sweep did to a note. */
 export type SweepAction = 'EXPIRED' | 'REVIEW_DUE' | 'ESCALATED' | 'GIVEN_UP';

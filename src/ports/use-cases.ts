@@ -25,7 +25,7 @@ import type {
   SourceFilter,
   StatusCounts,
 } from './note-store.js';
-import type { ReviewCommands } from './review-commands.js';
+import type { ReviewCommands, ReviewDecision } from './review-commands.js';
 import type { VectorIndexStats } from './vector-index.js';
 
 /** REFUSED only in batches: the entry was invalid, its findings say why, nothing of it was stored. */
@@ -39,8 +39,6 @@ export const SUBMIT_OUTCOMES = [
   'REFUSED',
 ] as const;
 export type SubmitOutcome = (typeof SUBMIT_OUTCOMES)[number];
-export const REVIEW_DECISIONS = ['APPROVE', 'REJECT', 'MERGE', 'KEEP_BOTH', 'REPLACE'] as const;
-export type ReviewDecision = (typeof REVIEW_DECISIONS)[number];
 export const VERDICTS = ['HELPFUL', 'HARMFUL', 'IGNORED'] as const;
 export type Verdict = (typeof VERDICTS)[number];
 

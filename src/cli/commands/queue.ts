@@ -3,7 +3,7 @@ import { ANCHOR_KINDS, type AnchorKind } from '../../domain/anchor.js';
 import { ErrataError } from '../../domain/errors.js';
 import { LIMITS } from '../../domain/limits.js';
 import type { FeedbackNote } from '../../domain/note.js';
-import { REVIEW_DECISIONS, type ReviewDecision } from '../../ports/use-cases.js';
+import { REVIEW_DECISIONS, type ReviewDecision } from '../../ports/review-commands.js';
 import { type CliContext, defineCommand, firstArgument, oneOf, wholeNumber } from '../define-command.js';
 import { findingLines, noteLines } from '../note-view.js';
 import { CLI_CALLER, type Session } from '../session.js';

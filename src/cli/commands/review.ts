@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { type FeedbackNote, IMPACTS, type Impact } from '../../domain/note.js';
-import { REVIEW_DECISIONS, type ReviewDecision } from '../../ports/use-cases.js';
+import { REVIEW_DECISIONS, type ReviewDecision } from '../../ports/review-commands.js';
 import { type CliContext, defineCommand, firstArgument, oneOf } from '../define-command.js';
 import { noteLines } from '../note-view.js';
 import { CLI_CALLER, type Session } from '../session.js';

@@ -2,7 +2,7 @@ import { Arg, Ctx, ID, Mutation, Resolver } from 'type-graphql';
 import { requireRole } from '../../domain/access.js';
 import type { FeedbackNote } from '../../domain/note.js';
 import { DEFAULT_NAMESPACE } from '../../domain/validate-correction.js';
-import type { ReviewDecision } from '../../ports/use-cases.js';
+import type { ReviewDecision } from '../../ports/review-commands.js';
 import { requireNamespace } from '../access.js';
 import type { GraphqlContext } from '../context.js';
 import { ReviewDecisionEnum } from '../enums.js';

@@ -2,7 +2,7 @@ import { Arg, Ctx, ID, Int, Mutation, Query, Resolver } from 'type-graphql';
 import { requireRole } from '../../domain/access.js';
 import { ErrataError } from '../../domain/errors.js';
 import { DEFAULT_NAMESPACE } from '../../domain/validate-correction.js';
-import type { ReviewDecision } from '../../ports/use-cases.js';
+import type { ReviewDecision } from '../../ports/review-commands.js';
 import { requireNamespace, scopeFor } from '../access.js';
 import type { GraphqlContext } from '../context.js';
 import { ReviewDecisionEnum } from '../enums.js';
