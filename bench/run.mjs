@@ -1,4 +1,4 @@
-// `npm run bench [-- SUITE…] [--quick] [--out FOLDER] [--json]`, `npm run bench -- compare A.json B.json`, `… -- list`.
+// `npm run bench [-- SUITE…] [--case NAME…] [--quick] [--out FOLDER] [--json]`, `npm run bench -- compare A.json B.json`, `… -- list`.
 import { parseArgs } from 'node:util';
 import { compareFiles, DEFAULT_TOLERANCE } from './harness/compare.mjs';
 import { describeRun } from './harness/machine.mjs';
@@ -9,6 +9,7 @@ import { loadSuites } from './harness/suites.mjs';
 const OPTIONS = {
   quick: { type: 'boolean', default: false },
   json: { type: 'boolean', default: false },
+  case: { type: 'string', multiple: true },
   out: { type: 'string', default: 'build/bench' },
   tolerance: { type: 'string', default: String(DEFAULT_TOLERANCE) },
   'any-machine': { type: 'boolean', default: false },
@@ -43,6 +44,10 @@ async function main() {
     );
   }
   const chosen = positionals.length === 0 ? suites : suites.filter(({ name }) => positionals.includes(name));
+  const known = chosen.flatMap((suite) => suite.cases(values).map(({ name }) => name));
+  const absent = (values.case ?? []).filter((name) => !known.includes(name));
+  if (absent.length > 0)
+    throw new Error(`Expected cases of ${known.join(', ')}, received ${absent.join(', ')}`);
   const run = describeRun();
   const report = { format: 1, quick: values.quick, run, suites: await runSuites(chosen, values) };
   writeReport(values.out, report, chosen);
