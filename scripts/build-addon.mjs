@@ -150,26 +150,48 @@ export async function runQuietly(what, [command, ...args], env = process.env) {
   throw new SetupError(`${path.basename(command)} ended with code ${code} (${what}); its output is above`);
 }
 
-/** Configures and builds the C++ tests in build/NAME, without Node; returns the executable. */
-export async function buildTests(name, sanitize = '', werror = false) {
+/** Configures and builds a C++ program in build/NAME, without Node; returns the executable. */
+async function buildProgram({ what, name, target, type = 'Release', options }) {
   const directory = path.join(root, 'build', name);
-  const type = sanitize ? 'RelWithDebInfo' : 'Release';
-  const options = [`-DCMAKE_BUILD_TYPE=${type}`, '-DERRATA_ADDON=OFF', '-DERRATA_TESTS=ON'];
-  options.push(`-DERRATA_USEARCH_INCLUDE=${usearchInclude()}`);
-  options.push(`-DERRATA_SANITIZE=${sanitize}`, `-DERRATA_WERROR=${werror ? 'ON' : 'OFF'}`);
-  await runQuietly(`C++ tests (${name})`, ['cmake', '-S', root, '-B', directory, ...options]);
+  // CMake refuses the tree of a folder that was copied or moved.
+  const cache = await readFile(path.join(directory, 'CMakeCache.txt'), 'utf8').catch(() => '');
+  if (cache !== '' && !cache.includes(`CMAKE_HOME_DIRECTORY:INTERNAL=${root}\n`)) {
+    await rm(directory, { recursive: true, force: true });
+  }
+  const all = [`-DCMAKE_BUILD_TYPE=${type}`, '-DERRATA_ADDON=OFF', ...options];
+  await runQuietly(what, ['cmake', '-S', root, '-B', directory, ...all]);
   const jobs = String(availableParallelism());
-  await runQuietly(`C++ tests (${name})`, [
-    'cmake',
-    '--build',
-    directory,
-    '--config',
-    type,
-    '--parallel',
-    jobs,
-  ]);
-  const file = path.join(directory, 'errata_native_tests');
-  return process.platform === 'win32' ? path.join(directory, type, 'errata_native_tests.exe') : file;
+  await runQuietly(what, ['cmake', '--build', directory, '--config', type, '--parallel', jobs]);
+  return process.platform === 'win32'
+    ? path.join(directory, type, `${target}.exe`)
+    : path.join(directory, target);
+}
+
+/** The C++ tests, in build/NAME. */
+export function buildTests(name, sanitize = '', werror = false) {
+  return buildProgram({
+    what: `C++ tests (${name})`,
+    name,
+    target: 'errata_native_tests',
+    type: sanitize ? 'RelWithDebInfo' : 'Release',
+    options: [
+      '-DERRATA_TESTS=ON',
+      `-DERRATA_USEARCH_INCLUDE=${usearchInclude()}`,
+      `-DERRATA_SANITIZE=${sanitize}`,
+      `-DERRATA_WERROR=${werror ? 'ON' : 'OFF'}`,
+    ],
+  });
+}
+
+/** The bench of the kernels (bench/kernels). */
+export async function buildKernelsBench() {
+  await checkTools();
+  return buildProgram({
+    what: "kernels' bench",
+    name: 'native-bench',
+    target: 'errata_kernels_bench',
+    options: ['-DERRATA_BENCH=ON'],
+  });
 }
 
 /** The commands that cmake-js would run. We run them ourselves, so that a failed `npm install` shows one clean log. */

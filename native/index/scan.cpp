@@ -68,8 +68,9 @@ void compare_code_chunk(const ScanSource& source, const ScanQuery& query, std::s
   }
 }
 
-/// `scores[row * queries + q]` of a chunk's rows, tile by tile, eight rows at a time so that they stay in L1
-/// beside the queries.
+/// `scores[q * kChunkSlots + row]` of a chunk's rows, tile by tile: four rows stay in L1 beside the queries
+/// and the next four on their way (eight and eight did not fit: 16 queries at 1M x 384 took 1.13 times as
+/// long, without asking ahead 1.4).
 class BatchScorer {
  public:
   BatchScorer(const ScanSource& source, const std::vector<ScanQuery>& queries)
@@ -92,10 +93,10 @@ class BatchScorer {
   }
 
   const float* score(std::size_t word) {
-    constexpr std::size_t kRowsInCache = 8;
-    for (std::size_t first = 0; first < kChunkSlots; first += kRowsInCache) {
+    for (std::size_t r = 0; r < kChunkSlots; r += simd::kTile) {
       for (std::size_t q = 0; q < count_; q += simd::kTile) {
-        for (std::size_t r = first; r < first + kRowsInCache; r += simd::kTile) tile(word, r, q);
+        fetch_ahead(word, r + simd::kTile, q);
+        tile(word, r, q);
       }
     }
     return scores_.data();
@@ -103,6 +104,20 @@ class BatchScorer {
   std::size_t count() const { return count_; }
 
  private:
+  /// Asks for the part of the next rows that falls to queries `q` and following, so that memory is read while
+  /// the rows at hand are compared. Past the chunk's end it asks for whatever lies there: mostly the next
+  /// chunk.
+  void fetch_ahead(std::size_t word, std::size_t row, std::size_t q) const {
+    constexpr std::size_t kLine = 64;
+    const auto chunk = source_.codes ? reinterpret_cast<std::uintptr_t>(source_.codes->chunk(word))
+                                     : reinterpret_cast<std::uintptr_t>(source_.rows.chunk(word));
+    const std::size_t row_bytes = stride_ * (source_.codes ? 1 : sizeof(float));
+    const std::size_t lines = simd::kTile * row_bytes / kLine, tiles = count_ / simd::kTile,
+                      turn = q / simd::kTile;
+    const std::size_t first = lines * turn / tiles, last = lines * (turn + 1) / tiles;
+    prefetch(reinterpret_cast<const void*>(chunk + row * row_bytes + first * kLine), (last - first) * kLine);
+  }
+
   void tile(std::size_t word, std::size_t r, std::size_t q) {
     constexpr std::size_t kTile = simd::kTile;
     if (!source_.codes) {

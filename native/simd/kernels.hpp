@@ -41,7 +41,8 @@ struct Kernels {
   double (*dot_f64)(const float* a, const float* b, size_t n);
 
   /// `out[r * kTile + q]` = dot_f32 of row r and query q; rows `stride` floats apart, queries
-  /// `query_stride`. The bound is dot_f32's.
+  /// `query_stride`. One register of chains where dot_f32 has up to four: the bound is dot_f32's with `lanes`
+  /// / 4.
   void (*tile_f32)(const float* rows, size_t stride, const float* queries, size_t query_stride, size_t n,
                    float* out);
 

@@ -69,11 +69,48 @@ double dot_f64(const float* a, const float* b, size_t n) {
   return ((sums[0] + sums[4]) + (sums[2] + sums[6])) + ((sums[1] + sums[5]) + (sums[3] + sums[7]));
 }
 
+/// Sums of one row with four queries, or a register of each query. Named members, not an array: GCC 12 keeps
+/// an array of registers in memory and stores it at every step.
+struct Four {
+  __m256 q0, q1, q2, q3;
+};
+
+inline void multiply_add(Four& sums, __m256 row, const Four& query) {
+  sums.q0 = _mm256_fmadd_ps(row, query.q0, sums.q0);
+  sums.q1 = _mm256_fmadd_ps(row, query.q1, sums.q1);
+  sums.q2 = _mm256_fmadd_ps(row, query.q2, sums.q2);
+  sums.q3 = _mm256_fmadd_ps(row, query.q3, sums.q3);
+}
+
+/// Four registers of partial sums to four sums.
+inline __m128 reduce(const Four& sums) {
+  const __m256 all = _mm256_hadd_ps(_mm256_hadd_ps(sums.q0, sums.q1), _mm256_hadd_ps(sums.q2, sums.q3));
+  return _mm_add_ps(_mm256_castps256_ps128(all), _mm256_extractf128_ps(all, 1));
+}
+
+/// Two rows at a time: eight sums, four queries and a row fit the sixteen registers, sixteen sums do not.
 void tile_f32(const float* rows, size_t stride, const float* queries, size_t query_stride, size_t n,
               float* out) {
-  for (size_t r = 0; r < kTile; ++r) {
-    for (size_t q = 0; q < kTile; ++q) {
-      out[r * kTile + q] = dot_f32(rows + r * stride, queries + q * query_stride, n);
+  static_assert(kTile == 4, "written for four rows and four queries");
+  const __m256 zero = _mm256_setzero_ps();
+  for (size_t r = 0; r < kTile; r += 2) {
+    const float* row = rows + r * stride;
+    Four r0{zero, zero, zero, zero}, r1 = r0;
+    size_t i = 0;
+    for (; i + 8 <= n; i += 8) {
+      const auto part = [i](const float* x) { return _mm256_loadu_ps(x + i); };
+      const Four query{part(queries), part(queries + query_stride), part(queries + 2 * query_stride),
+                       part(queries + 3 * query_stride)};
+      multiply_add(r0, part(row), query);
+      multiply_add(r1, part(row + stride), query);
+    }
+    _mm_storeu_ps(out + r * kTile, reduce(r0));
+    _mm_storeu_ps(out + (r + 1) * kTile, reduce(r1));
+    for (; i < n; ++i) {
+      for (size_t q = 0; q < kTile; ++q) {
+        out[r * kTile + q] += row[i] * queries[q * query_stride + i];
+        out[(r + 1) * kTile + q] += row[stride + i] * queries[q * query_stride + i];
+      }
     }
   }
 }
