@@ -1,4 +1,3 @@
-import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Command } from 'commander';
 import { VERDICT_INSTRUCTIONS } from '../../evaluation/answers/ask-checker.js';
@@ -9,10 +8,12 @@ import {
 } from '../../evaluation/answers/checker-records.js';
 import { type AnswerComparison, compareAnswers } from '../../evaluation/answers/compare-answers.js';
 import { renderAnswersMarkdown, renderAnswersText } from '../../evaluation/answers/render-answers.js';
+import { renderAnswersHtml } from '../../evaluation/answers/render-answers-html.js';
 import { type CliContext, defineCommand, finiteNumber, wholeNumber } from '../define-command.js';
 import { EXIT_CODES } from '../exit-codes.js';
 import { readText, textOrFile } from '../read-input.js';
 import type { Session } from '../session.js';
+import { writeDocuments } from '../write-documents.js';
 
 interface CompareOptions {
   readonly out?: string;
@@ -92,14 +93,12 @@ async function report(
   more: readonly string[],
 ): Promise<void> {
   if (out !== undefined) {
-    const folder = path.resolve(session.terminal.cwd, out);
-    await mkdir(folder, { recursive: true });
-    const documents = {
+    await writeDocuments(path.resolve(session.terminal.cwd, out), {
       ...files,
       'answers.json': `${JSON.stringify(comparison, undefined, 2)}\n`,
       'answers.md': renderAnswersMarkdown(comparison),
-    };
-    for (const [name, text] of Object.entries(documents)) await writeFile(path.join(folder, name), text);
+      'answers.html': renderAnswersHtml(comparison),
+    });
   }
   await session.answer(comparison, () => [...renderAnswersText(comparison), ...more]);
   if (comparison.verdict === 'worse') session.finish(EXIT_CODES.findings);
@@ -114,7 +113,7 @@ export function addAnswers(program: Command, context: CliContext): void {
       .argument('<cases>', 'JSONL: id, truth (whether there is something to find), taskType')
       .argument('<before>', 'JSONL: id, flagged')
       .argument('<after>', 'JSONL: id, flagged, notes (ids of the lessons in the prompt)')
-      .option('--out <folder>', 'write answers.json and answers.md'),
+      .option('--out <folder>', 'write answers.json, answers.md and answers.html'),
     context,
     compare,
   );
@@ -139,7 +138,7 @@ export function addAnswers(program: Command, context: CliContext): void {
       .option('--prompt-price <amount>', 'for a million tokens', finiteNumber, 0)
       .option('--completion-price <amount>', 'for a million tokens', finiteNumber, 0)
       .option('--cache <folder>', 'keep answers; a repeated or continued run then costs nothing')
-      .option('--out <folder>', 'write before.jsonl, after.jsonl, answers.json and answers.md'),
+      .option('--out <folder>', 'write before.jsonl, after.jsonl, answers.json, answers.md and answers.html'),
     context,
     ask,
   );

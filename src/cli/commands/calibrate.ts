@@ -1,9 +1,12 @@
+import path from 'node:path';
 import type { Command } from 'commander';
 import type { Calibration } from '../../domain/calibration.js';
 import { renderCalibration } from '../../evaluation/calibration/render-calibration.js';
+import { renderCalibrationsHtml } from '../../evaluation/calibration/render-calibration-html.js';
 import { type CliContext, defineCommand, finiteNumber } from '../define-command.js';
 import { readText } from '../read-input.js';
 import { CLI_CALLER, type Session } from '../session.js';
+import { writeDocuments } from '../write-documents.js';
 
 interface CalibrateOptions {
   readonly namespace: string;
@@ -12,6 +15,7 @@ interface CalibrateOptions {
   readonly dryRun?: boolean;
   readonly show?: boolean;
   readonly clear?: boolean;
+  readonly out?: string;
 }
 
 async function calibrate(session: Session, options: CalibrateOptions): Promise<void> {
@@ -24,7 +28,12 @@ async function calibrate(session: Session, options: CalibrateOptions): Promise<v
   }
   if (options.show === true) {
     const { evaluations } = (await session.open('store')).useCases;
-    return show(session, await evaluations.calibrations(namespace), `no calibration for ${namespace}`);
+    return show(
+      session,
+      await evaluations.calibrations(namespace),
+      options,
+      `no calibration for ${namespace}`,
+    );
   }
   const { terminal } = session;
   const golden =
@@ -41,13 +50,24 @@ async function calibrate(session: Session, options: CalibrateOptions): Promise<v
       signal: session.signal,
     });
     display.stop();
-    await show(session, made, 'nothing to calibrate');
+    await show(session, made, options, 'nothing to calibrate');
   } finally {
     display.stop();
   }
 }
 
-async function show(session: Session, list: readonly Calibration[], none: string): Promise<void> {
+async function show(
+  session: Session,
+  list: readonly Calibration[],
+  { out }: CalibrateOptions,
+  none: string,
+): Promise<void> {
+  if (out !== undefined && list.length > 0) {
+    await writeDocuments(path.resolve(session.terminal.cwd, out), {
+      'calibration.json': `${JSON.stringify(list, undefined, 2)}\n`,
+      'calibration.html': renderCalibrationsHtml(list),
+    });
+  }
   await session.answer(list, () => (list.length === 0 ? [none] : list.flatMap(renderCalibration)));
 }
 
@@ -60,6 +80,7 @@ export function addCalibrate(program: Command, context: CliContext): void {
     .option('--alpha <share>', 'of queries without an answer that may get a note', finiteNumber, 0.05)
     .option('--dry-run', 'report only, put nothing into force')
     .option('--show', 'what is in force')
-    .option('--clear', 'back to the shipped thresholds');
+    .option('--clear', 'back to the shipped thresholds')
+    .option('--out <folder>', 'write calibration.json and calibration.html');
   defineCommand<CalibrateOptions>(command, context, (session, _args, options) => calibrate(session, options));
 }

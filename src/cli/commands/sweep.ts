@@ -1,10 +1,10 @@
-import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Command } from 'commander';
 import { VARIANT_GROUPS, type VariantGroup } from '../../evaluation/sweep/variants.js';
 import { type CliContext, defineCommand, oneOf } from '../define-command.js';
 import { existingFile } from '../read-input.js';
 import type { Session } from '../session.js';
+import { writeDocuments } from '../write-documents.js';
 
 interface SweepOptions {
   readonly notes?: string;
@@ -34,9 +34,7 @@ async function sweep(session: Session, options: SweepOptions): Promise<void> {
     })
     .finally(() => display.stop());
   if (options.out !== undefined) {
-    const folder = path.resolve(cwd, options.out);
-    await mkdir(folder, { recursive: true });
-    for (const [name, text] of Object.entries(documents)) await writeFile(path.join(folder, name), text);
+    await writeDocuments(path.resolve(cwd, options.out), documents);
   }
   await session.answer(report, () => lines);
 }

@@ -1,14 +1,8 @@
-import type { Share } from '../../domain/wilson.js';
+import { differenceText, points, shareText, VERDICTS } from './answer-texts.js';
 import type { AnswerPair } from './checker-records.js';
 import type { AnswerComparison, RateComparison } from './compare-answers.js';
 
 const MAX_LISTED = 20;
-
-const VERDICTS = {
-  better: 'Better with lessons',
-  worse: 'WORSE with lessons',
-  same: 'No difference beyond chance',
-} as const;
 
 /** For a terminal, at most 80 columns. */
 export function renderAnswersText(comparison: AnswerComparison): readonly string[] {
@@ -84,25 +78,6 @@ export function renderAnswersMarkdown(comparison: AnswerComparison): string {
 
 function textRow(name: string, rate: RateComparison): string {
   return `${name.padEnd(16)} ${shareText(rate.before).padEnd(14)} ${shareText(rate.after).padEnd(14)} ${differenceText(rate).padEnd(25)} ${rate.pValue.toFixed(4)}`;
-}
-
-function shareText({ count, total, rate }: Share): string {
-  return total === 0 ? '-' : `${count}/${total} ${(100 * rate).toFixed(1)}%`;
-}
-
-function differenceText({ difference: { estimate, low, high }, before }: RateComparison): string {
-  return before.total === 0
-    ? '-'
-    : `${signedPoints(estimate)} (${signedPoints(low)} to ${signedPoints(high)})`;
-}
-
-/** Percentage points. */
-function points(share: number): string {
-  return Number.isFinite(share) ? (100 * share).toFixed(1) : '-';
-}
-
-function signedPoints(share: number): string {
-  return `${share < 0 ? '−' : '+'}${(100 * Math.abs(share)).toFixed(1)}`;
 }
 
 function textList(title: string, pairs: readonly AnswerPair[]): readonly string[] {

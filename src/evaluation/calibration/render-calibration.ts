@@ -4,7 +4,7 @@ import { queriesNeeded } from './conformal-threshold.js';
 
 /** For people, at most 80 columns. */
 export function renderCalibration(calibration: Calibration): readonly string[] {
-  const { heldOut, pooled, alpha, mapping } = calibration;
+  const { heldOut, pooled, alpha } = calibration;
   const needed = queriesNeeded(alpha);
   const types = Object.keys(heldOut.byTaskType);
   const pooledTypes = types.filter((type) => calibration.byTaskType[type] === undefined);
@@ -27,9 +27,20 @@ export function renderCalibration(calibration: Calibration): readonly string[] {
       const figures = heldOut.byTaskType[type];
       return figures === undefined ? [] : [row(`  ${type}`, figures)];
     }),
-    mapping === undefined
-      ? '  no probabilities: judgements and scores do not rise together'
-      : `  probability = 1 / (1 + exp(-(${mapping.bias.toFixed(3)} + ${mapping.slope.toFixed(3)} x)))${brierText(calibration)}`,
+    ...mappingLines(calibration).map((line) => `  ${line}`),
+  ];
+}
+
+/** What turns scores into probabilities, and how good it is. */
+export function mappingLines({ mapping, heldOut: { brier } }: Calibration): readonly string[] {
+  if (mapping === undefined) return ['no probabilities: judgements and scores do not rise together'];
+  return [
+    `probability = 1 / (1 + exp(-(${mapping.bias.toFixed(3)} + ${mapping.slope.toFixed(3)} x)))`,
+    ...(brier === undefined
+      ? []
+      : [
+          `Brier score ${brier.mapped.toFixed(3)} on ${brier.notes} notes held out (base rate alone: ${brier.baseRate.toFixed(3)})`,
+        ]),
   ];
 }
 
@@ -51,9 +62,4 @@ const short = (value: number): string => value.toFixed(2).replace(/^0/, '');
 
 function percent(share: number): string {
   return `${Number((share * 100).toFixed(2))}%`;
-}
-
-function brierText({ heldOut: { brier } }: Calibration): string {
-  if (brier === undefined) return '';
-  return `\n  Brier score ${brier.mapped.toFixed(3)} on ${brier.notes} notes held out (base rate alone: ${brier.baseRate.toFixed(3)})`;
 }

@@ -1,9 +1,9 @@
 import type { ReportComparison } from '../compare-reports.js';
 import type { GateResult } from '../gate.js';
 import { MEASURES } from '../metrics.js';
-import { escapeXml as esc, type Plot, renderPlot } from '../plots/render-plot.js';
+import { escapeXml as esc, type Plot } from '../plots/render-plot.js';
 import type { CaseResult, EvaluationReport } from '../report.js';
-import { STYLE } from './html-style.js';
+import { htmlDetails, htmlFigure, htmlPage, htmlTable, htmlTile } from './html-page.js';
 import { aucSentence, metricCell, provenance, reportRows, SHOWN, signed } from './rows.js';
 
 export interface HtmlReportParts {
@@ -25,11 +25,7 @@ export function renderHtml({
   const missed = test.filter(({ measures }) => measures.hitAt3 === 0);
   const injected = test.filter(({ measures }) => measures.wronglyInjectedRate === 1);
   const empty = test.filter(({ measures }) => measures.wrongAbstentionRate === 1 && measures.hitAt3 === 1);
-  return [
-    '<!doctype html>',
-    '<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">',
-    `<title>Errata: retrieval report</title><style>${STYLE}</style></head><body><main>`,
-    '<h1>Retrieval report</h1>',
+  return htmlPage('Retrieval report', [
     `<p class="muted">${esc(report.createdAt)} · namespace ${esc(report.namespace)} · ${report.all.queries} golden queries, ${report.test.queries} in the test half</p>`,
     ...(gate === undefined ? [] : [gateSection(gate)]),
     `<section class="tiles">${(['recallAt3', 'mrr', 'answeredRight', 'abstentionRate'] as const).map((name) => tile(report, name)).join('')}</section>`,
@@ -42,7 +38,7 @@ export function renderHtml({
       : [`<p class="bad">Not in the store: ${esc(report.unresolved.join(', '))}.</p>`]),
     ...(comparison === undefined ? [] : [comparisonSection(comparison)]),
     '<h2>By group</h2>',
-    table(
+    htmlTable(
       ['', 'queries', ...SHOWN.map((name) => MEASURES[name].title)],
       reportRows(report).map(([name, metrics]) => [
         name,
@@ -51,18 +47,17 @@ export function renderHtml({
       ]),
     ),
     '<h2>Threshold and time</h2>',
-    `<figure>${renderPlot(tradeOff(test, report))}<figcaption>What another threshold would give: every point is one threshold. Up is more answers, right is more wrong ones.</figcaption></figure>`,
-    `<figure>${renderPlot(timePlot(report))}<figcaption>Share of all queries answered within a time, on ${esc(report.machine)}.</figcaption></figure>`,
-    ...plots.map(
-      ({ plot, text }) => `<figure>${renderPlot(plot)}<figcaption>${esc(text)}</figcaption></figure>`,
+    htmlFigure(
+      tradeOff(test, report),
+      'What another threshold would give: every point is one threshold. Up is more answers, right is more wrong ones.',
     ),
+    htmlFigure(timePlot(report), `Share of all queries answered within a time, on ${report.machine}.`),
+    ...plots.map(({ plot, text }) => htmlFigure(plot, text)),
     '<h2>Cases of the test half</h2>',
     caseSection('Right note not among the first three', missed),
     caseSection('Right note found, but held back by the threshold', empty),
     caseSection('No note applies, yet one was injected', injected),
-    '</main></body></html>',
-    '',
-  ].join('\n');
+  ]);
 }
 
 function gateSection({ ok, checks, cases }: GateResult): string {
@@ -81,7 +76,7 @@ function gateSection({ ok, checks, cases }: GateResult): string {
   return `<section class="gate ${ok ? 'ok' : 'bad'}"><h2>Gate ${ok ? 'passed' : 'failed'}</h2><ul>${items.join('')}</ul>${
     worse.length === 0
       ? ''
-      : `<h3>Queries that got worse</h3>${table(['id', 'query', 'in', 'expected', 'before', 'now'], worse)}`
+      : `<h3>Queries that got worse</h3>${htmlTable(['id', 'query', 'in', 'expected', 'before', 'now'], worse)}`
   }</section>`;
 }
 
@@ -90,7 +85,11 @@ function tile(
   name: 'recallAt3' | 'mrr' | 'answeredRight' | 'abstentionRate',
 ): string {
   const { low, high } = report.intervals[name];
-  return `<div><span>${esc(MEASURES[name].title)}</span><strong>${metricCell(report.test, name)}</strong><small>95%: ${low.toFixed(3)}–${high.toFixed(3)}</small></div>`;
+  return htmlTile(
+    MEASURES[name].title,
+    metricCell(report.test, name),
+    `95%: ${low.toFixed(3)}–${high.toFixed(3)}`,
+  );
 }
 
 function comparisonSection({ half, measures, unpaired }: ReportComparison): string {
@@ -103,7 +102,7 @@ function comparisonSection({ half, measures, unpaired }: ReportComparison): stri
     pValue.toFixed(3),
     detectable.toFixed(3),
   ]);
-  return `<h2>Against the baseline (${half})</h2>${table(['', 'pairs', 'before', 'after', 'difference (95%)', 'p', 'detectable'], rows)}<p class="muted">Paired bootstrap intervals and sign-flip permutation tests, not adjusted for the number of measures. Detectable: the difference that a set of this size finds in 80 of 100 cases.${unpaired.length === 0 ? '' : ` ${unpaired.length} queries are in one report only.`}</p>`;
+  return `<h2>Against the baseline (${half})</h2>${htmlTable(['', 'pairs', 'before', 'after', 'difference (95%)', 'p', 'detectable'], rows)}<p class="muted">Paired bootstrap intervals and sign-flip permutation tests, not adjusted for the number of measures. Detectable: the difference that a set of this size finds in 80 of 100 cases.${unpaired.length === 0 ? '' : ` ${unpaired.length} queries are in one report only.`}</p>`;
 }
 
 function caseSection(title: string, cases: readonly CaseResult[]): string {
@@ -115,12 +114,7 @@ function caseSection(title: string, cases: readonly CaseResult[]): string {
     answered.join(' ') || '–',
     best?.toFixed(3) ?? '–',
   ]);
-  return `<details${cases.length > 0 && cases.length <= 12 ? ' open' : ''}><summary>${esc(title)}: ${cases.length}</summary>${table(['id', 'task type', 'query', 'expected', 'injected', 'best score'], rows)}</details>`;
-}
-
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const cells = (row: readonly string[]) => row.map((cell) => `<td>${esc(cell)}</td>`).join('');
-  return `<div class="scroll"><table><thead><tr>${head.map((cell) => `<th>${esc(cell)}</th>`).join('')}</tr></thead><tbody>${rows.map((row) => `<tr>${cells(row)}</tr>`).join('')}</tbody></table></div>`;
+  return htmlDetails(title, ['id', 'task type', 'query', 'expected', 'injected', 'best score'], rows);
 }
 
 /** Share of queries whose best score reaches a threshold, unanswerable against answerable, for every threshold that occurs. */

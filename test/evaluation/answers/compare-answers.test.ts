@@ -6,6 +6,7 @@ import {
 } from '../../../src/evaluation/answers/checker-records.js';
 import { compareAnswers } from '../../../src/evaluation/answers/compare-answers.js';
 import { renderAnswersMarkdown, renderAnswersText } from '../../../src/evaluation/answers/render-answers.js';
+import { renderAnswersHtml } from '../../../src/evaluation/answers/render-answers-html.js';
 import { seededRandom } from '../../../src/evaluation/statistics/seeded-random.js';
 
 const answer = (id: string, flagged: boolean | null, more: Partial<CheckerAnswer> = {}): CheckerAnswer => ({
@@ -46,6 +47,21 @@ describe('compareAnswers', () => {
     answer('e', true),
   ];
   const comparison = compareAnswers(cases, before, after);
+
+  it('is shown as one page that loads nothing, with ids as text', () => {
+    const hostile = 'x"><script src="//evil">';
+    const page = renderAnswersHtml(
+      compareAnswers(
+        { digest: 'd', cases: [...cases.cases, { id: hostile, truth: false }] },
+        [...before, answer(hostile, false)],
+        [...after, answer(hostile, true, { notes: [hostile] })],
+      ),
+    );
+    expect(page).toContain('<h2>No difference beyond chance</h2>');
+    expect(page).toContain('Got worse: 2</summary>');
+    expect(page).toContain('&#60;script');
+    expect(page).not.toMatch(/<script|<link|<img|https?:(?!\/\/www\.w3\.org\/2000\/svg)/);
+  });
 
   it('counts rates, changes, and what takes no part', () => {
     expect(comparison.pairs).toBe(4);

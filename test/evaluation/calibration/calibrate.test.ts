@@ -4,6 +4,7 @@ import { calibrate } from '../../../src/evaluation/calibration/calibrate.js';
 import { type ScoredQuery, splitQueries } from '../../../src/evaluation/calibration/collect-scores.js';
 import { fitMapping } from '../../../src/evaluation/calibration/probability-mapping.js';
 import { renderCalibration } from '../../../src/evaluation/calibration/render-calibration.js';
+import { renderCalibrationsHtml } from '../../../src/evaluation/calibration/render-calibration-html.js';
 import { type GoldenQuery, halfOf } from '../../../src/evaluation/golden-set.js';
 import { seededRandom } from '../../../src/evaluation/statistics/seeded-random.js';
 
@@ -51,6 +52,16 @@ describe('calibrate', () => {
     expect(after.wronglyInjected.low).toBeLessThan(0.05);
     expect(after.recall).toBeGreaterThan(0.8);
     expect(ceiling.recall).toBeGreaterThanOrEqual(after.recall);
+  });
+
+  it('is shown as one page that loads nothing, with both halves of the promise', () => {
+    const page = renderCalibrationsHtml([calibration, { ...calibration, namespace: '<b>' }]);
+    expect(page).toContain('promised at most');
+    expect(page).toContain('<td>code-review</td>');
+    expect(page).toContain('Brier score');
+    expect(page).toContain('namespace &#60;b&#62;');
+    expect(page.match(/<svg/g)).toHaveLength(2);
+    expect(page).not.toMatch(/<script|<link|<img|https?:(?!\/\/www\.w3\.org\/2000\/svg)/);
   });
 
   it('counts as one would by hand on a small held-out half', () => {
