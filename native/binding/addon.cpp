@@ -8,6 +8,7 @@
 #include "binding/kernels.hpp"
 #include "binding/partition_object.hpp"
 #include "binding/snapshot_calls.hpp"
+#include "binding/work_pool.hpp"
 #include "simd/dispatch.hpp"
 
 namespace errata::binding {
@@ -76,8 +77,38 @@ Napi::Value create_stop(const Napi::CallbackInfo& info) {
 }
 
 Napi::Value cancel_stop(const Napi::CallbackInfo& info) {
-  stop_of(info[0])->cancel();
+  const std::shared_ptr<StopSignal> stop = stop_of(info[0]);
+  stop->cancel();
+  WorkPool::of(info.Env()).end_queued(stop.get());
   return info.Env().Undefined();
+}
+
+/// endQueued(handle): what waits with it is settled at once, if it was cancelled or is late.
+Napi::Value end_queued(const Napi::CallbackInfo& info) {
+  WorkPool::of(info.Env()).end_queued(stop_of(info[0]).get());
+  return info.Env().Undefined();
+}
+
+/// configurePool(threads, queue): of this environment, before its first asynchronous call; INVALID_CONFIG
+/// later.
+Napi::Value configure_pool(const Napi::CallbackInfo& info) {
+  constexpr std::size_t kMost = 1 << 20;
+  WorkPool& pool = WorkPool::of(info.Env());
+  const WorkPool::Limits limits{read_integer(info[0], "threads", 1, 256, 2),
+                                read_integer(info[1], "queue", 1, kMost, 1024)};
+  const Status status = pool.configure(limits);
+  if (!status.ok()) throw to_error(info.Env(), status);
+  return info.Env().Undefined();
+}
+
+/// poolStats(): threads started, calls running and waiting.
+Napi::Value pool_stats(const Napi::CallbackInfo& info) {
+  const WorkPool::Counts counts = WorkPool::of(info.Env()).counts();
+  auto object = Napi::Object::New(info.Env());
+  object.Set("threads", Napi::Number::New(info.Env(), static_cast<double>(counts.threads)));
+  object.Set("running", Napi::Number::New(info.Env(), static_cast<double>(counts.running)));
+  object.Set("queued", Napi::Number::New(info.Env(), static_cast<double>(counts.queued)));
+  return object;
 }
 
 Napi::Object init(Napi::Env env, Napi::Object exports) {
@@ -90,6 +121,9 @@ Napi::Object init(Napi::Env env, Napi::Object exports) {
   exports.Set("dot", Napi::Function::New<dot>(env, "dot"));
   exports.Set("createStop", Napi::Function::New<create_stop>(env, "createStop"));
   exports.Set("cancelStop", Napi::Function::New<cancel_stop>(env, "cancelStop"));
+  exports.Set("endQueued", Napi::Function::New<end_queued>(env, "endQueued"));
+  exports.Set("configurePool", Napi::Function::New<configure_pool>(env, "configurePool"));
+  exports.Set("poolStats", Napi::Function::New<pool_stats>(env, "poolStats"));
   exports.Set("saveSnapshot", Napi::Function::New<save_snapshot>(env, "saveSnapshot"));
   exports.Set("openSnapshot", Napi::Function::New<open_snapshot>(env, "openSnapshot"));
   return exports;

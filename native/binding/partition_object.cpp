@@ -130,9 +130,17 @@ struct RestoreTask {
   Status operator()() { return partition->restore(snapshot, number); }
 };
 
+struct VerifyTask {
+  std::shared_ptr<Partition> partition;
+
+  bool due() const { return !partition->verifying(); }
+  Status operator()() { return partition->verified(); }
+};
+
 struct SettleTask {
   std::shared_ptr<Partition> partition;
 
+  bool due() const { return !partition->busy(); }
   Status operator()() {
     partition->settle();
     return {};
@@ -157,6 +165,7 @@ Napi::Function PartitionObject::define(Napi::Env env) {
        InstanceMethod<&PartitionObject::scores_of>("scoresOf"),
        InstanceMethod<&PartitionObject::compact>("compact"),
        InstanceMethod<&PartitionObject::restore>("restore"),
+       InstanceMethod<&PartitionObject::verified>("verified"),
        InstanceMethod<&PartitionObject::settle>("settle"), InstanceMethod<&PartitionObject::stats>("stats"),
        InstanceMethod<&PartitionObject::close>("close")});
 }
@@ -181,6 +190,8 @@ PartitionObject::PartitionObject(const Napi::CallbackInfo& info) : Napi::ObjectW
       read_integer(given.Get("graphThreshold"), "graphThreshold", 1, kLargestCount, 50'000);
   options.build_threads = read_integer(given.Get("buildThreads"), "buildThreads", 0, Graph::kBuilders, 0);
   options.scan_threads = read_integer(given.Get("scanThreads"), "scanThreads", 0, 1024, 1);
+  options.late_bytes =
+      read_integer(given.Get("lateBytes"), "lateBytes", 0, kLargestCount, options.late_bytes);
   const Napi::Value codes = given.Get("codes");
   if (!codes.IsUndefined()) options.codes = codes.ToBoolean().Value();
   partition_ = std::make_shared<Partition>(options, active_kernels());
@@ -216,14 +227,14 @@ Napi::Value PartitionObject::put(const Napi::CallbackInfo& info) {
   task.batch.vectors = copy_floats(given.Get("vectors"), "vectors", any_length);
   task.batch.tag_begin = copy_uint32(given.Get("tagBegin"), "tagBegin");
   task.batch.tags = copy_uint32(given.Get("tags"), "tags");
-  return run_off_loop(info.Env(), std::move(task), kToNothing);
+  return run_off_loop(info.Env(), Lane::kWrite, std::move(task), kToNothing);
 }
 
 Napi::Value PartitionObject::remove(const Napi::CallbackInfo& info) {
   CountTask task;
   task.partition = opened(info.Env());
   task.keys = copy_keys(info[0], "keys");
-  return run_off_loop(info.Env(), std::move(task), kToCount);
+  return run_off_loop(info.Env(), Lane::kWrite, std::move(task), kToCount);
 }
 
 Napi::Value PartitionObject::search(const Napi::CallbackInfo& info) {
@@ -249,8 +260,11 @@ Napi::Value PartitionObject::run_search(const Napi::CallbackInfo& info,
     if (!status->ok()) throw to_error(env, *status);
     return convert(env, task.answer);
   }
-  return run_off_loop(env, std::move(task),
-                      [convert](Napi::Env out, const SearchTask& done) { return convert(out, done.answer); });
+  std::shared_ptr<StopSignal> stop = task.stop;
+  return run_off_loop(
+      env, Lane::kSearch, std::move(task),
+      [convert](Napi::Env out, const SearchTask& done) { return convert(out, done.answer); },
+      std::move(stop));
 }
 
 Napi::Value PartitionObject::search_into(const Napi::CallbackInfo& info) {
@@ -286,7 +300,7 @@ Napi::Value PartitionObject::search_batch(const Napi::CallbackInfo& info) {
   }
   task.query.k = read_integer(info[1], "k", 1, kLargestCount, 0);
   if (!info[2].IsUndefined()) task.query.filter = copy_uint32(info[2], "filter");
-  return run_off_loop(env, std::move(task), [](Napi::Env out, const BatchTask& done) {
+  return run_off_loop(env, Lane::kSearch, std::move(task), [](Napi::Env out, const BatchTask& done) {
     auto list = Napi::Array::New(out, done.answers.size());
     for (std::size_t i = 0; i < done.answers.size(); ++i) {
       list.Set(static_cast<std::uint32_t>(i), to_object(out, done.answers[i]));
@@ -301,7 +315,7 @@ Napi::Value PartitionObject::scores_of(const Napi::CallbackInfo& info) {
   task.partition = opened(env);
   task.vector = copy_floats(info[0], "vector", task.partition->options().dimensions);
   task.keys = copy_keys(info[1], "keys");
-  return run_off_loop(env, std::move(task),
+  return run_off_loop(env, Lane::kSearch, std::move(task),
                       [](Napi::Env out, const ScoresTask& done) { return to_array(out, done.scores); });
 }
 
@@ -309,7 +323,7 @@ Napi::Value PartitionObject::compact(const Napi::CallbackInfo& info) {
   CountTask task;
   task.partition = opened(info.Env());
   task.compacts = true;
-  return run_off_loop(info.Env(), std::move(task), kToCount);
+  return run_off_loop(info.Env(), Lane::kWrite, std::move(task), kToCount);
 }
 
 Napi::Value PartitionObject::restore(const Napi::CallbackInfo& info) {
@@ -320,12 +334,17 @@ Napi::Value PartitionObject::restore(const Napi::CallbackInfo& info) {
   }
   task.snapshot = *info[0].As<Napi::External<std::shared_ptr<Snapshot>>>().Data();
   task.number = static_cast<std::uint32_t>(read_integer(info[1], "number", 0, kLargestCount, 0));
-  return run_off_loop(info.Env(), std::move(task), kToNothing);
+  return run_off_loop(info.Env(), Lane::kWrite, std::move(task), kToNothing);
+}
+
+Napi::Value PartitionObject::verified(const Napi::CallbackInfo& info) {
+  VerifyTask task{opened(info.Env())};
+  return run_off_loop(info.Env(), Lane::kWait, std::move(task), kToNothing);
 }
 
 Napi::Value PartitionObject::settle(const Napi::CallbackInfo& info) {
   SettleTask task{opened(info.Env())};
-  return run_off_loop(info.Env(), std::move(task), kToNothing);
+  return run_off_loop(info.Env(), Lane::kWait, std::move(task), kToNothing);
 }
 
 Napi::Value PartitionObject::stats(const Napi::CallbackInfo& info) {

@@ -29,6 +29,7 @@ class PartitionObject : public Napi::ObjectWrap<PartitionObject> {
   Napi::Value scores_of(const Napi::CallbackInfo& info);
   Napi::Value compact(const Napi::CallbackInfo& info);
   Napi::Value restore(const Napi::CallbackInfo& info);
+  Napi::Value verified(const Napi::CallbackInfo& info);
   Napi::Value settle(const Napi::CallbackInfo& info);
   Napi::Value stats(const Napi::CallbackInfo& info);
   Napi::Value close(const Napi::CallbackInfo& info);

@@ -121,9 +121,10 @@ Napi::Value save_snapshot(const Napi::CallbackInfo& info) {
     }
     task.partitions.push_back(PartitionObject::Unwrap(value.As<Napi::Object>())->opened(env));
   }
-  return run_off_loop(env, std::move(task), [](Napi::Env out, const SaveTask& done) -> Napi::Value {
-    return Napi::Number::New(out, static_cast<double>(done.bytes));
-  });
+  return run_off_loop(env, Lane::kWrite, std::move(task),
+                      [](Napi::Env out, const SaveTask& done) -> Napi::Value {
+                        return Napi::Number::New(out, static_cast<double>(done.bytes));
+                      });
 }
 
 Napi::Value open_snapshot(const Napi::CallbackInfo& info) {
@@ -135,7 +136,7 @@ Napi::Value open_snapshot(const Napi::CallbackInfo& info) {
   task.wanted.dimensions = static_cast<std::uint32_t>(read_number(options, "dimensions"));
   task.wanted.codes = options.Get("codes").ToBoolean().Value();
   task.threads = std::max(1u, std::min(kMostThreads, std::thread::hardware_concurrency()));
-  return run_off_loop(info.Env(), std::move(task), to_opened);
+  return run_off_loop(info.Env(), Lane::kWrite, std::move(task), to_opened);
 }
 
 }  // namespace errata::binding

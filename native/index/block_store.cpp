@@ -91,14 +91,34 @@ void BlockStore::truncate(std::size_t slots) {
     if (!block.owner) ::operator delete(block.data, std::align_val_t(alignment_of(bytes)));
     chunks_.resize(chunks_.size() - block.chunks);
     memory_bytes_ -= bytes;
+    if (block.owner) {
+      unverified_.store(false);
+      verify_ = nullptr;
+      verified_ = std::vector<std::atomic<std::uint8_t>>();
+    }
     blocks_.pop_back();
   }
 }
 
-void BlockStore::adopt(std::byte* data, std::size_t chunks, std::shared_ptr<void> owner) {
+void BlockStore::adopt(std::byte* data, std::size_t chunks, std::shared_ptr<void> owner,
+                       std::function<bool(std::size_t)> verify) {
+  if (verify) {
+    verify_ = std::move(verify);
+    verified_ = std::vector<std::atomic<std::uint8_t>>(chunks);
+    unverified_.store(true);
+  }
   blocks_.push_back({data, chunks, std::move(owner)});
   for (std::size_t i = 0; i < chunks; ++i) chunks_.push_back(data + i * chunk_bytes_);
   memory_bytes_ += chunks * chunk_bytes_;
+}
+
+bool BlockStore::sound(std::size_t chunk) const {
+  if (!unverified() || chunk >= verified_.size()) return true;
+  // Two threads may verify the same chunk at once: both come to the same end.
+  if (verified_[chunk].load(std::memory_order_acquire) != 0) return true;
+  if (!verify_(chunk)) return false;
+  verified_[chunk].store(1, std::memory_order_release);
+  return true;
 }
 
 }  // namespace errata

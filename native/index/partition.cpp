@@ -46,17 +46,38 @@ Status Partition::closed_status() const {
   return Status::fail(Code::kClosed, "Expected an open index, received a call after close()");
 }
 
+Status Partition::broken_status() const {
+  if (!broken_.load()) return {};
+  // Ended before it was whole.
+  if (closed_.load()) return closed_status();
+  return Status::fail(Code::kCorrupt, "Expected a sound snapshot, received wrong bytes in the mapped file");
+}
+
+Status Partition::ready(bool needed) const {
+  if (needed && indexing_.load()) {
+    std::unique_lock<std::mutex> guard(restoring_mutex_);
+    restoring_.wait(guard, [this] { return !indexing_.load(); });
+  }
+  return broken_status();
+}
+
+Status Partition::writable() const {
+  Status status = ready(true);
+  return status.ok() ? closed_status() : status;
+}
+
 Status Partition::put(const PutBatch& batch) {
   Status status = check_batch(batch);
   if (!status.ok()) return status;
   std::lock_guard<std::mutex> writer(writers_);
   for (std::size_t i = 0; i < batch.keys.size();) {
-    if (!(status = closed_status()).ok()) return status;
+    if (!(status = writable()).ok()) return status;
     {
       // Memory is waited for beside the searches: this is the one writer, and nothing else asks for blocks.
       std::shared_lock<RwLock> guard(lock_);
       rows_.blocks().prepare(info_.size() + kRowKinds);
       if (codes_) codes_->blocks().prepare(info_.size() + kRowKinds);
+      info_.blocks().prepare(info_.size() + kRowKinds);
     }
     std::lock_guard<RwLock> guard(lock_);
     const Clock::time_point end = Clock::now() + kSlice;
@@ -72,14 +93,15 @@ Status Partition::put(const PutBatch& batch) {
 
 bool Partition::room_ready() const {
   const std::size_t slots = info_.size() + kRowKinds;
-  return rows_.blocks().ready(slots) && (!codes_ || codes_->blocks().ready(slots));
+  return rows_.blocks().ready(slots) && info_.blocks().ready(slots) &&
+         (!codes_ || codes_->blocks().ready(slots));
 }
 
 Status Partition::remove(const Key* keys, std::size_t n, std::size_t& removed) {
   removed = 0;
   std::lock_guard<std::mutex> writer(writers_);
   for (std::size_t i = 0; i < n;) {
-    Status status = closed_status();
+    Status status = writable();
     if (!status.ok()) return status;
     std::lock_guard<RwLock> guard(lock_);
     const Clock::time_point end = Clock::now() + kSlice;
@@ -99,7 +121,8 @@ Status Partition::put_one(const PutBatch& batch, std::size_t index) {
   // Memory first: nothing of the key may be touched before it is sure that the key can be written whole.
   const std::size_t missing = end - begin > tombstones() ? end - begin - tombstones() : 0;
   const std::size_t slots = info_.size() + missing;
-  if (slots >= kNoSlot || !rows_.blocks().reserve(slots) || (codes_ && !codes_->blocks().reserve(slots))) {
+  if (slots >= kNoSlot || !rows_.blocks().reserve(slots) || !info_.blocks().reserve(slots) ||
+      (codes_ && !codes_->blocks().reserve(slots))) {
     return Status::fail(Code::kOutOfMemory, "Expected memory for another row, received none");
   }
 
@@ -118,8 +141,7 @@ Status Partition::put_one(const PutBatch& batch, std::size_t index) {
     Slot slot = entry.slots[kind];
     if (slot == kNoSlot) {
       if (tombstones() == 0) {
-        slot = static_cast<Slot>(info_.size());
-        info_.emplace_back();
+        slot = info_.append();
       } else {
         slot = lowest_free();
       }
@@ -150,7 +172,10 @@ Status Partition::put_one(const PutBatch& batch, std::size_t index) {
 }
 
 Status Partition::write_row(Slot slot, Key key, Order order, std::uint8_t kind, const float* vector) {
-  info_[slot] = {key, order, kind};
+  // In a mapped file the rows beside it must be verified before this one changes.
+  const std::size_t chunk = slot / kChunkSlots;
+  if (!rows_.blocks().sound(chunk) || (codes_ && !codes_->blocks().sound(chunk))) return ended(nullptr);
+  info_[slot] = {key, order, kind, 0};
   float* row = rows_.row(slot);
   const std::size_t bytes = options_.dimensions * sizeof(float);
   const bool linked = graph_ && slot < graph_->size();
@@ -159,7 +184,7 @@ Status Partition::write_row(Slot slot, Key key, Order order, std::uint8_t kind, 
   std::memcpy(row, vector, bytes);
   std::memset(row + options_.dimensions, 0, (rows_.stride() - options_.dimensions) * sizeof(float));
   if (codes_) code_error_ = std::max(code_error_, codes_->encode(slot, row, kernels_));
-  if (growing_ != nullptr && slot < growing_->size()) dirty_.push_back(slot);
+  if (slot < restored_slots_ || (growing_ != nullptr && slot < growing_->size())) dirty_.push_back(slot);
   if (!graph_) return {};
   const auto aside = std::lower_bound(kept_aside_.begin(), kept_aside_.end(), slot);
   if (aside != kept_aside_.end() && *aside == slot) kept_aside_.erase(aside);
@@ -221,7 +246,7 @@ void Partition::tag_rows(const KeyEntry& entry, bool add) {
 PartitionStats Partition::stats() const {
   std::shared_lock<RwLock> guard(lock_);
   PartitionStats stats;
-  stats.keys = keys_.size();
+  stats.keys = key_count();
   stats.rows = live_rows_;
   stats.tombstones = tombstones();
   stats.kept_aside = kept_aside_.size();
@@ -232,14 +257,18 @@ PartitionStats Partition::stats() const {
   stats.code_bytes = codes_ ? codes_->blocks().memory_bytes() : 0;
   stats.graph_bytes = graph_ ? graph_->memory_bytes() : 0;
   stats.filter_bytes = live_.memory_bytes() + primary_.memory_bytes();
-  stats.filter_bytes += tags_.memory_bytes();
-  tags_.each(
-      [&stats](Tag, const SlotSet& slots) { stats.filter_bytes += slots.memory_bytes() - sizeof(SlotSet); });
+  if (!indexing_.load()) {
+    stats.filter_bytes += tags_.memory_bytes();
+    tags_.each([&stats](Tag, const SlotSet& slots) {
+      stats.filter_bytes += slots.memory_bytes() - sizeof(SlotSet);
+    });
+    stats.bookkeeping_bytes += keys_.memory_bytes();
+  }
   stats.filter_bytes += filters_.memory_bytes();
   stats.cached_filters = filters_.size();
   stats.filter_hits = filters_.hits();
   stats.filter_misses = filters_.misses();
-  stats.bookkeeping_bytes = info_.size() * sizeof(SlotInfo) + keys_.memory_bytes();
+  stats.bookkeeping_bytes += info_.blocks().memory_bytes();
   stats.has_graph = graph_ != nullptr;
   stats.building = tending_.load();
   return stats;

@@ -4,7 +4,6 @@
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -22,6 +21,7 @@
 #include "index/near_rows.hpp"
 #include "index/scan.hpp"
 #include "index/slot_set.hpp"
+#include "index/slot_table.hpp"
 #include "index/stop_signal.hpp"
 #include "index/vector_store.hpp"
 
@@ -29,6 +29,7 @@ namespace errata {
 
 class Snapshot;
 class SnapshotWriter;
+struct LateSection;
 struct SectionView;
 
 using Key = std::uint64_t;
@@ -54,19 +55,11 @@ struct PartitionOptions {
   std::size_t build_threads = 0;
   /// Threads that share a large scan; 0: one a core. Answers are the same whatever it is.
   std::size_t scan_threads = 1;
+  /// From so many bytes on a snapshot's partition answers before it was verified whole: what a query touches
+  /// is verified first, the rest in the background. 8 MB take a few milliseconds.
+  std::size_t late_bytes = std::size_t{8} << 20;
   /// What the planner goes by; null: measured on this machine (calibrated_costs).
   const CostModel* costs = nullptr;
-};
-
-/// Rank of a key among equal scores: the first 128 bits of the note's id, so that ties fall by id, not by
-/// arrival.
-struct Order {
-  std::uint64_t high = 0;
-  std::uint64_t low = 0;
-  friend bool operator<(const Order& a, const Order& b) {
-    return a.high != b.high ? a.high < b.high : a.low < b.low;
-  }
-  friend bool operator==(const Order& a, const Order& b) { return a.high == b.high && a.low == b.low; }
 };
 
 /// Keys to add or replace, column by column: key i owns rows `[row_begin[i], row_begin[i + 1])` of `vectors`
@@ -190,20 +183,23 @@ class Partition {
   /// write).
   Status save(SnapshotWriter& writer, std::uint32_t number, bool stops_background);
   /// Takes a partition of a snapshot over; only into an empty partition, which is left empty where it fails
-  /// (CORRUPT_RECORD). Large sections stay in the mapped file, which is kept mapped.
+  /// (CORRUPT_RECORD). Large sections stay in the mapped file, which is kept mapped. A partition of
+  /// `late_bytes` and more answers at once, by scans; the background makes it writable, verifies it and loads
+  /// the graph. Filtered searches and writers wait for the first of these (0.3 us a row). Where the file
+  /// turns out not to be sound, every later call is refused with CORRUPT_RECORD.
   Status restore(const std::shared_ptr<Snapshot>& snapshot, std::uint32_t number);
+  /// Waits until what was restored is verified whole; CORRUPT_RECORD where it is not sound.
+  Status verified();
+  bool verifying() const { return verifying_.load(); }
   PartitionStats stats() const;
   /// Waits until the background has nothing to do.
   void settle();
+  /// Whether `settle()` would wait.
+  bool busy() const { return tending_.load(); }
   /// Refuses further work and stops the background. Searches in flight end as usual.
   void close();
 
  private:
-  struct SlotInfo {
-    Key key;
-    Order order;
-    std::uint8_t kind;
-  };
   static constexpr Slot kNoSlot = 0xffff'ffff;
   struct KeyEntry {
     Slot slots[kRowKinds] = {kNoSlot, kNoSlot};
@@ -228,8 +224,15 @@ class Partition {
   Status check_batch(const PutBatch& batch) const;
   Status check_query(const Query& query) const;
   Status closed_status() const;
+  Status broken_status() const;
+  Status ended(const StopSignal* stop) const;
+  /// Before the lock: not OK where the partition is broken; waits for keys and tags where they are `needed`.
+  Status ready(bool needed) const;
+  /// For writers: open, sound, and keys and tags are there.
+  Status writable() const;
 
   // All below need the lock: shared for const ones, exclusive for the others.
+  std::size_t key_count() const { return indexing_.load() ? restored_keys_ : keys_.size(); }
   Allowed allow(const Filter& filter) const;
   std::size_t beam(const Query& query) const;
   void measure_costs(const Graph& graph, CostModel& costs, double& nodes_per_beam) const;
@@ -244,7 +247,7 @@ class Partition {
   Status run_graph(const Query& query, const Allowed& allowed, const ScanQuery& scanned, std::size_t k,
                    Plan& plan, Answer& answer) const;
   ScanSource source() const;
-  void rank(const float* query, std::vector<NearRow>& near, double margin, std::size_t wanted, std::size_t k,
+  bool rank(const float* query, std::vector<NearRow>& near, double margin, std::size_t wanted, std::size_t k,
             Answer& answer) const;
   float score(const float* query, Slot slot) const;
   bool better(const Candidate& a, const Candidate& b) const;
@@ -262,10 +265,14 @@ class Partition {
   void drop_graph();
   bool finds(const Graph& graph, Slot slot) const;
 
-  enum class Task { kNone, kCompact, kBuild, kAudit };
+  enum class Task { kNone, kRestore, kCompact, kBuild, kAudit };
   Task due() const;
   Status save_slots(SnapshotWriter& writer, std::uint32_t number) const;
-  Status restore_slots(const SectionView& slots, const SectionView& tags, bool& doubtful);
+  struct Restored;  // what of a snapshot is still to be taken over
+  Status take_sections(const std::shared_ptr<Snapshot>& snapshot, std::uint32_t number, Restored& restored);
+  Status index_rows(const Restored& restored);
+  Status load_graph(const Restored& restored, std::unique_ptr<Graph>& graph) const;
+  void forget_rows();
 
   // Writer side; these need `writers_`, not the lock.
   void maintain();
@@ -273,7 +280,9 @@ class Partition {
   // The background thread, which takes the lock itself.
   void tend();
   void compact_rows();
-  void build();
+  void finish_restore();
+  bool verify_blocks(const BlockStore& blocks) const;
+  void build(std::unique_ptr<Graph> loaded);
   bool link_rows(Graph& graph);
   bool link_dirty(Graph& graph);
   bool prove(Graph& graph, bool& doubtful);
@@ -290,8 +299,8 @@ class Partition {
 
   RowStore rows_;
   std::unique_ptr<CodeStore> codes_;
-  double code_error_ = 0;      // longest loss of any row's codes so far
-  std::deque<SlotInfo> info_;  // by slot; its size is the high-water mark
+  double code_error_ = 0;  // longest loss of any row's codes so far
+  SlotTable info_;
   Bitmap live_;
   Bitmap primary_;  // one row of each key, for counting keys among allowed rows
   std::size_t live_rows_ = 0;
@@ -311,6 +320,15 @@ class Partition {
   Graph* growing_ = nullptr;      // the graph that is being built
   std::vector<Slot> dirty_;       // its slots that were rewritten meanwhile
   std::size_t compactions_ = 0, audits_ = 0, repairs_ = 0;
+
+  std::shared_ptr<Restored> restored_;
+  std::size_t restored_keys_ = 0;
+  std::size_t restored_slots_ = 0;     // that the graph to be loaded knows; 0: none
+  std::atomic<bool> indexing_{false};  // keys and tags are not there yet; ends under the lock
+  mutable std::atomic<bool> broken_{false};
+  mutable std::mutex restoring_mutex_;
+  mutable std::condition_variable restoring_;
+  std::atomic<bool> verifying_{false};
 
   std::thread tender_;
   std::mutex audits_mutex_;  // one audit at a time

@@ -26,17 +26,23 @@ std::size_t threads_for(std::size_t wanted) {
 
 }  // namespace
 
-void Partition::build() {
-  auto graph = std::make_unique<Graph>(rows_, codes_.get(), kernels_, options_.graph);
+/// `loaded`: a snapshot's graph, to which the rows that were written since are still to be linked.
+void Partition::build(std::unique_ptr<Graph> loaded) {
+  const bool fresh = loaded == nullptr;
+  auto graph =
+      fresh ? std::make_unique<Graph>(rows_, codes_.get(), kernels_, options_.graph) : std::move(loaded);
   {
     std::lock_guard<RwLock> guard(lock_);
-    churn_ = audited_churn_ = 0;
-    dirty_.clear();
+    if (fresh) {
+      churn_ = audited_churn_ = 0;
+      dirty_.clear();
+    }
+    restored_slots_ = 0;
     growing_ = graph.get();
   }
   CostModel costs = costs_;  // this thread alone replaces them
   double nodes_per_beam = nodes_per_beam_;
-  bool ready = false, proven = false, doubtful = false;
+  bool ready = false, proven = !fresh, doubtful = !fresh && audit_due_;
   while (!stop_tender_.load()) {
     if (!ready) {
       if (!link_rows(*graph) || (!proven && !prove(*graph, doubtful))) break;

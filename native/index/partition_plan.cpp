@@ -42,7 +42,7 @@ Partition::Allowed Partition::allow(const Filter& filter) const {
   if (filter.empty()) {
     allowed.bitmap = &live_;
     allowed.rows = live_rows_;
-    allowed.keys = keys_.size();
+    allowed.keys = key_count();
     return allowed;
   }
   allowed.filtered = true;
@@ -72,7 +72,7 @@ std::size_t Partition::beam(const Query& query) const {
 
 std::size_t Partition::rows_wanted(const Allowed& allowed, std::size_t k) const {
   // Among the best k * r rows there are k keys, where a key owns at most r of them.
-  const std::size_t rows_a_key = live_rows_ > keys_.size() ? kRowKinds : 1;
+  const std::size_t rows_a_key = live_rows_ > key_count() ? kRowKinds : 1;
   return std::min(allowed.rows, k * rows_a_key);
 }
 

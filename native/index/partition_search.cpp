@@ -45,6 +45,7 @@ Status Partition::check_query(const Query& query) const {
 Status Partition::search(const Query& query, Answer& answer) const {
   Status status = check_query(query);
   if (!status.ok()) return status;
+  if (!(status = ready(!query.filter.empty())).ok()) return status;
   std::shared_lock<RwLock> guard(lock_);
   const Allowed allowed = allow(query.filter);
   return run(query, allowed, plan(query, allowed), answer);
@@ -53,12 +54,21 @@ Status Partition::search(const Query& query, Answer& answer) const {
 std::optional<Status> Partition::try_search(const Query& query, double limit_us, Answer& answer) const {
   Status status = check_query(query);
   if (!status.ok()) return status;
+  if (indexing_.load() && !query.filter.empty()) return std::nullopt;
+  if (!(status = ready(false)).ok()) return status;
   std::shared_lock<RwLock> guard(lock_, std::try_to_lock);
   if (!guard.owns_lock()) return std::nullopt;
   const Allowed allowed = allow(query.filter);
   Plan chosen = plan(query, allowed);
   if (chosen.report.estimated_us > limit_us) return std::nullopt;
   return run(query, allowed, std::move(chosen), answer);
+}
+
+/// Why a search ended early.
+Status Partition::ended(const StopSignal* stop) const {
+  if (stop != nullptr && stop->stopped()) return stop->status();
+  broken_.store(true);
+  return broken_status();
 }
 
 ScanSource Partition::source() const {
@@ -103,9 +113,9 @@ Status Partition::run(const Query& query, const Allowed& allowed, Plan plan, Ans
                        [&](std::size_t begin, std::size_t end, std::vector<NearRows>& part) {
                          return scan_words(source, scanned, *allowed.bitmap, begin, end, part[0], query.stop);
                        });
-  if (!whole) return query.stop->status();
+  if (!whole) return ended(query.stop);
   answer.compared += allowed.rows;
-  rank(query.vector, near[0].finish(), scanned.margin, wanted, k, answer);
+  if (!rank(query.vector, near[0].finish(), scanned.margin, wanted, k, answer)) return ended(nullptr);
   answer.plan = name + suffix;
   answer.exhaustive = true;
   return finish();
@@ -149,7 +159,8 @@ Status Partition::run_graph(const Query& query, const Allowed& allowed, const Sc
     for (const Slot slot : kept_aside_) {
       if (search.allowed == nullptr || search.allowed->test(slot)) search.found.push_back({0, slot});
     }
-    rank(query.vector, search.found, std::numeric_limits<double>::infinity(), wanted, k, answer);
+    if (!rank(query.vector, search.found, std::numeric_limits<double>::infinity(), wanted, k, answer))
+      return ended(nullptr);
   }
   return {};
 }
@@ -163,6 +174,8 @@ Status Partition::search_batch(const float* queries, std::size_t count, const Qu
     Status status = check_query(query);
     if (!status.ok()) return status;
   }
+  Status status = ready(!shared.filter.empty());
+  if (!status.ok()) return status;
   std::shared_lock<RwLock> guard(lock_);
   const Allowed allowed = allow(shared.filter);
   const std::size_t k = std::min(shared.k, allowed.keys);
@@ -190,27 +203,31 @@ Status Partition::search_batch(const float* queries, std::size_t count, const Qu
                  [&](std::size_t begin, std::size_t end, std::vector<NearRows>& part) {
                    return scan_batch(source, scanned, *allowed.bitmap, begin, end, part, shared.stop);
                  });
-  if (!whole) return shared.stop->status();
+  if (!whole) return ended(shared.stop);
   for (std::size_t q = 0; q < count; ++q) {
     answers[q].compared = allowed.rows;
-    rank(scanned[q].vector, near[q].finish(), scanned[q].margin, wanted, k, answers[q]);
+    if (!rank(scanned[q].vector, near[q].finish(), scanned[q].margin, wanted, k, answers[q]))
+      return ended(nullptr);
     answers[q].report.threads = threads;
     answers[q].plan = allowed.filtered ? "batch(filtered)" : "batch";
   }
   return {};
 }
 
-void Partition::rank(const float* query, std::vector<NearRow>& near, double margin, std::size_t wanted,
+bool Partition::rank(const float* query, std::vector<NearRow>& near, double margin, std::size_t wanted,
                      std::size_t k, Answer& answer) const {
+  const bool unverified = rows_.blocks().unverified();
   const auto rescore = [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
       if (i + kPrefetchRows < end) {
         const float* row = rows_.row(near[i + kPrefetchRows].slot);
         prefetch(row, rows_.stride() * sizeof(float));
       }
+      if (unverified && !rows_.blocks().sound(near[i].slot / kChunkSlots)) return false;
       near[i].score = score(query, near[i].slot);
     }
     answer.rescored += end - begin;
+    return true;
   };
   const auto by_rank = [this](const NearRow& a, const NearRow& b) { return better(a, b); };
   // The best by first pass give a bar that rules most of the others out; what may reach it is scored too.
@@ -219,14 +236,14 @@ void Partition::rank(const float* query, std::vector<NearRow>& near, double marg
     std::nth_element(near.begin(), near.begin() + static_cast<std::ptrdiff_t>(first), near.end(),
                      [](const NearRow& a, const NearRow& b) { return a.score > b.score; });
   }
-  rescore(0, first);
+  if (!rescore(0, first)) return false;
   if (first < near.size()) {
     float bar = 1.0f;
     for (std::size_t i = 0; i < first; ++i) bar = std::min(bar, near[i].score);
     near.erase(std::remove_if(near.begin() + static_cast<std::ptrdiff_t>(first), near.end(),
                               [=](const NearRow& row) { return row.score + margin < bar; }),
                near.end());
-    rescore(first, near.size());
+    if (!rescore(first, near.size())) return false;
   }
   const std::size_t kept = std::min(wanted, near.size());
   if (kept < near.size()) {
@@ -234,20 +251,22 @@ void Partition::rank(const float* query, std::vector<NearRow>& near, double marg
     near.resize(kept);
   }
   std::sort(near.begin(), near.end(), by_rank);
-  const bool repeats = live_rows_ > keys_.size();
+  const bool repeats = live_rows_ > key_count();
   std::unordered_set<Key> seen;
   answer.hits.clear();
   for (const NearRow& row : near) {
     if (answer.hits.size() == k) break;
     const SlotInfo& info = info_[row.slot];
     if (repeats && !seen.insert(info.key).second) continue;
-    answer.hits.push_back({info.key, row.score, info.kind});
+    answer.hits.push_back({info.key, row.score, static_cast<std::uint8_t>(info.kind)});
   }
+  return true;
 }
 
 Status Partition::scores_of(const float* query, const Key* keys, std::size_t n, double* scores) const {
   Status status = check_unit(kernels_, query, options_.dimensions, "vector");
   if (!status.ok()) return status;
+  if (!(status = ready(true)).ok()) return status;
   std::shared_lock<RwLock> guard(lock_);
   for (std::size_t i = 0; i < n; ++i) {
     scores[i] = std::numeric_limits<double>::quiet_NaN();
@@ -255,6 +274,7 @@ Status Partition::scores_of(const float* query, const Key* keys, std::size_t n, 
     if (entry == nullptr) continue;
     for (const Slot slot : entry->slots) {
       if (slot == kNoSlot) continue;
+      if (!rows_.blocks().sound(slot / kChunkSlots)) return ended(nullptr);
       const double value = score(query, slot);
       if (!(scores[i] >= value)) scores[i] = value;
     }

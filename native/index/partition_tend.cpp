@@ -19,6 +19,7 @@ constexpr std::chrono::microseconds kSlice{500};
 }  // namespace
 
 Partition::Task Partition::due() const {
+  if (restored_) return Task::kRestore;
   // Removed rows cost memory and a share of every scan: at a quarter their slots are closed up.
   const bool sparse = tombstones() * 4 >= info_.size() && tombstones() != 0 &&
                       (tombstones() >= kLeastTombstones || compaction_wanted_);
@@ -67,11 +68,14 @@ void Partition::tend() {
       }
     }
     switch (task) {
+      case Task::kRestore:
+        finish_restore();
+        break;
       case Task::kCompact:
         compact_rows();
         break;
       case Task::kBuild:
-        build();
+        build(nullptr);
         break;
       case Task::kAudit: {
         AuditReport report;
@@ -100,7 +104,7 @@ Status Partition::compact(std::size_t& freed) {
   bool waits = false;
   {
     std::lock_guard<std::mutex> writer(writers_);
-    Status status = closed_status();
+    Status status = writable();
     if (!status.ok()) return status;
     {
       std::lock_guard<RwLock> guard(lock_);
@@ -146,7 +150,7 @@ bool Partition::compact_slice() {
     if (primary_.test(from)) primary_.set(to);
     // Where there is a graph, the row is linked in its new place; its old node is a tombstone until the next
     // build.
-    (void)write_row(to, moved.key, moved.order, moved.kind, rows_.row(from));
+    (void)write_row(to, moved.key, moved.order, static_cast<std::uint8_t>(moved.kind), rows_.row(from));
     live_.clear(from);
     primary_.clear(from);
     tag_rows(entry, true);
@@ -160,7 +164,7 @@ bool Partition::compact_slice() {
 
 /// Gives back the slots from `end` on, all free; no graph may know them.
 void Partition::truncate(std::size_t end) {
-  info_.resize(end);
+  info_.truncate(end);
   rows_.blocks().truncate(end);
   if (codes_) codes_->blocks().truncate(end);
   live_.resize_words((end + 63) / 64);

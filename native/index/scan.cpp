@@ -171,10 +171,12 @@ ScanQuery::ScanQuery(const ScanSource& source, const float* query) : vector(quer
 bool scan_words(const ScanSource& source, const ScanQuery& query, const Bitmap& bits, std::size_t begin,
                 std::size_t end, NearRows& near, const StopSignal* stop) {
   end = std::min(end, bits.word_count());
+  const bool unverified = source.blocks().unverified();
   for (std::size_t word = begin; word < end; ++word) {
     if (stop != nullptr && word % kStopWords == 0 && stop->stopped()) return false;
     const std::uint64_t mask = bits.word(word);
     if (mask == 0) continue;
+    if (unverified && !source.blocks().sound(word)) return false;
     if (source.codes && count_bits(mask) >= kDenseRows) {
       compare_code_chunk(source, query, word, mask, near);
       continue;
@@ -194,6 +196,11 @@ bool scan_list(const ScanSource& source, const ScanQuery& query, const std::vect
   for (std::size_t begin = 0; begin < slots.size(); begin += kStopRows) {
     if (stop != nullptr && stop->stopped()) return false;
     const std::size_t n = std::min(kStopRows, slots.size() - begin);
+    if (source.blocks().unverified()) {
+      for (std::size_t i = begin; i < begin + n; ++i) {
+        if (!source.blocks().sound(slots[i] / kChunkSlots)) return false;
+      }
+    }
     if (source.codes) {
       compare_codes(source, query, &slots[begin], n, near);
     } else {
@@ -210,6 +217,7 @@ bool scan_batch(const ScanSource& source, const std::vector<ScanQuery>& queries,
     if (stop != nullptr && stop->stopped()) return false;
     const std::uint64_t mask = bits.word(word);
     if (mask == 0) continue;
+    if (source.blocks().unverified() && !source.blocks().sound(word)) return false;
     const float* scores = scorer.score(word);
     for (std::size_t q = 0; q < queries.size(); ++q, scores += kChunkSlots) {
       const float bar = near[q].bar();

@@ -16,6 +16,9 @@ struct ScanSource {
   const CodeStore* codes;
   const simd::Kernels& kernels;
   double code_error;  // longest loss of a row's codes
+
+  /// What the first pass reads.
+  const BlockStore& blocks() const { return codes ? codes->blocks() : rows.blocks(); }
 };
 
 /// One query, prepared for a source: the vector, its codes and how far a first-pass score may be off.
@@ -27,7 +30,8 @@ struct ScanQuery {
   ScanQuery(const ScanSource& source, const float* query);
 };
 
-/// Offers the rows of the bitmap words `[begin, end)` to `near`. False where `stop` (may be null) ended it.
+/// Offers the rows of the bitmap words `[begin, end)` to `near`. False where `stop` (may be null) ended it,
+/// or where a chunk that is still to be verified is not sound.
 bool scan_words(const ScanSource& source, const ScanQuery& query, const Bitmap& bits, std::size_t begin,
                 std::size_t end, NearRows& near, const StopSignal* stop);
 

@@ -9,7 +9,9 @@ namespace errata {
 // machines.
 
 constexpr char kSnapshotMagic[8] = {'E', 'R', 'R', 'A', 'T', 'A', 'I', 'X'};
-constexpr std::uint32_t kSnapshotVersion = 1;
+/// Major in the low half, minor in the high one. 1.1: large sections have their digests in sections of their
+/// own.
+constexpr std::uint32_t kSnapshotVersion = 0x0001'0001;
 constexpr std::uint32_t kByteOrderMark = 0x0102'0304;
 constexpr std::size_t kSnapshotPage = 4096;
 /// Sections are digested in pieces, so that several threads can verify a large one.
@@ -24,7 +26,29 @@ enum class SectionKind : std::uint32_t {
   kSlots = 4,
   kTags = 5,
   kGraph = 6,
+  // Digests of the pieces of rows, codes and graph, so that each piece can be verified at its first use.
+  kRowDigests = 7,
+  kCodeDigests = 8,
+  kGraphDigests = 9,
 };
+
+/// The section that holds the digests of this one's pieces; of a section that is verified at the opening,
+/// none.
+inline bool digests_of(SectionKind kind, SectionKind& digests) {
+  switch (kind) {
+    case SectionKind::kRows:
+      digests = SectionKind::kRowDigests;
+      return true;
+    case SectionKind::kCodes:
+      digests = SectionKind::kCodeDigests;
+      return true;
+    case SectionKind::kGraph:
+      digests = SectionKind::kGraphDigests;
+      return true;
+    default:
+      return false;
+  }
+}
 
 struct SnapshotHeader {
   char magic[8];
@@ -58,13 +82,13 @@ struct SectionEntry {
 };
 static_assert(sizeof(SectionEntry) == 32, "no padding");
 
-/// One slot of a partition; a slot that is not live is all zeros.
+/// One slot of a partition, in the file and in memory; in the file a slot that is not live is all zeros.
 struct SlotRecord {
   std::uint64_t key;
   std::uint64_t order_high;
   std::uint64_t order_low;
   std::uint32_t kind;
-  std::uint32_t live;
+  std::uint32_t flags;  // of the file only: 1 live, 2 the note's first row
 };
 static_assert(sizeof(SlotRecord) == 32, "no padding");
 

@@ -70,7 +70,7 @@ std::shared_ptr<Snapshot> Snapshot::open(const std::string& path, const Snapshot
   refusal = snapshot->map(path, detail);
   if (refusal == Refusal::kNone) refusal = snapshot->check_header(wanted, detail);
   if (refusal == Refusal::kNone) refusal = snapshot->check_table(detail);
-  if (refusal == Refusal::kNone && !snapshot->verify(threads)) {
+  if (refusal == Refusal::kNone && !(snapshot->verify(threads) && snapshot->check_late_digests())) {
     refusal = Refusal::kCorrupt;
     detail = "a section's digest differs";
   }
@@ -125,7 +125,8 @@ Refusal Snapshot::check_header(const SnapshotWanted& wanted, std::string& detail
   }
   // Before the digest: another version may have another header.
   if (header.version != kSnapshotVersion) {
-    detail = "version " + std::to_string(header.version);
+    detail =
+        "version " + std::to_string(header.version & 0xffff) + "." + std::to_string(header.version >> 16);
     return Refusal::kWrongVersion;
   }
   if (header.digest != digest(kSnapshotVersion, &header, offsetof(SnapshotHeader, digest))) {
@@ -185,7 +186,9 @@ bool Snapshot::verify(unsigned threads) const {
     std::uint64_t seed, found;
   };
   std::vector<Piece> pieces;
+  SectionKind digests;
   for (const SectionEntry& entry : table_) {
+    if (digests_of(static_cast<SectionKind>(entry.kind), digests)) continue;
     const std::size_t whole = whole_pages(entry.bytes);
     for (std::size_t at = 0; at < whole; at += kSnapshotPiece) {
       pieces.push_back({entry.offset + at, std::min(kSnapshotPiece, whole - at), entry.offset, 0});
@@ -213,6 +216,7 @@ bool Snapshot::verify(unsigned threads) const {
   for (std::thread& helper : helpers) helper.join();
   std::size_t piece = 0;
   for (std::size_t i = 0; i < table_.size(); ++i) {
+    if (digests_of(static_cast<SectionKind>(table_[i].kind), digests)) continue;
     std::uint64_t sum = i;
     const std::size_t whole = whole_pages(table_[i].bytes);
     for (std::size_t at = 0; at < whole; at += kSnapshotPiece)
@@ -222,13 +226,73 @@ bool Snapshot::verify(unsigned threads) const {
   return true;
 }
 
-bool Snapshot::section(SectionKind kind, std::uint32_t partition, SectionView& view) const {
-  for (const SectionEntry& entry : table_) {
-    if (entry.kind != static_cast<std::uint32_t>(kind) || entry.partition != partition) continue;
-    view = {data_ + entry.offset, static_cast<std::size_t>(entry.bytes)};
-    return true;
+/// Of the sections that are verified later, the digests of their pieces must be what the table says.
+bool Snapshot::check_late_digests() const {
+  for (std::size_t i = 0; i < table_.size(); ++i) {
+    SectionKind kind;
+    if (!digests_of(static_cast<SectionKind>(table_[i].kind), kind)) continue;
+    LateSection late;
+    if (!late_section(static_cast<SectionKind>(table_[i].kind), table_[i].partition, late)) return false;
+    std::uint64_t sum = i;
+    for (std::size_t piece = 0; piece < late.pieces; ++piece) {
+      std::uint64_t one;
+      std::memcpy(&one, late.digests + piece * sizeof(one), sizeof(one));
+      sum = combine_digests(sum, one);
+    }
+    if (sum != table_[i].digest) return false;
   }
-  return false;
+  return true;
+}
+
+const SectionEntry* Snapshot::entry(SectionKind kind, std::uint32_t partition) const {
+  for (const SectionEntry& entry : table_) {
+    if (entry.kind == static_cast<std::uint32_t>(kind) && entry.partition == partition) return &entry;
+  }
+  return nullptr;
+}
+
+bool Snapshot::section(SectionKind kind, std::uint32_t partition, SectionView& view) const {
+  const SectionEntry* found = entry(kind, partition);
+  if (found == nullptr) return false;
+  view = {data_ + found->offset, static_cast<std::size_t>(found->bytes)};
+  return true;
+}
+
+bool Snapshot::late_section(SectionKind kind, std::uint32_t partition, LateSection& section) const {
+  SectionKind kind_of_digests;
+  SectionView listed;
+  const SectionEntry* found = entry(kind, partition);
+  std::uint64_t piece_bytes = 0;
+  if (found == nullptr || !digests_of(kind, kind_of_digests) ||
+      !this->section(kind_of_digests, partition, listed) || listed.bytes < sizeof(piece_bytes)) {
+    return false;
+  }
+  std::memcpy(&piece_bytes, listed.data, sizeof(piece_bytes));
+  if (piece_bytes == 0 || piece_bytes % sizeof(std::uint64_t) != 0) return false;
+  const std::uint64_t pieces = (found->bytes + piece_bytes - 1) / piece_bytes;
+  if (listed.bytes != (1 + pieces) * sizeof(std::uint64_t)) return false;
+  section.view = {data_ + found->offset, static_cast<std::size_t>(found->bytes)};
+  section.piece_bytes = static_cast<std::size_t>(piece_bytes);
+  section.pieces = static_cast<std::size_t>(pieces);
+  section.whole_bytes = static_cast<std::size_t>(whole_pages(found->bytes));
+  section.digests = listed.data + sizeof(piece_bytes);
+  section.seed = found->offset;
+  return true;
+}
+
+bool LateSection::sound(std::size_t piece) const {
+  const std::size_t begin = piece * piece_bytes;
+  const std::size_t end = piece + 1 == pieces ? whole_bytes : begin + piece_bytes;
+  std::uint64_t expected;
+  std::memcpy(&expected, digests + piece * sizeof(expected), sizeof(expected));
+  return digest(seed, view.data + begin, end - begin) == expected;
+}
+
+bool LateSection::all_sound() const {
+  for (std::size_t piece = 0; piece < pieces; ++piece) {
+    if (!sound(piece)) return false;
+  }
+  return true;
 }
 
 }  // namespace errata

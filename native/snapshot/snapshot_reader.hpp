@@ -37,9 +37,23 @@ struct SectionView {
   std::size_t bytes = 0;
 };
 
-/// A snapshot's file, mapped and verified whole. The mapping is private: what partitions write into it stays
-/// in this process. The file must not be changed in place meanwhile (writers rename over it, which is
-/// harmless).
+/// A section that is verified piece by piece, as each is first used. Lives as long as the snapshot.
+/// Thread-safe.
+struct LateSection {
+  SectionView view;
+  std::size_t piece_bytes = 0;
+  std::size_t pieces = 0;
+  std::size_t whole_bytes = 0;  // with padding, which the last piece takes
+  const std::byte* digests = nullptr;
+  std::uint64_t seed = 0;
+
+  bool sound(std::size_t piece) const;
+  bool all_sound() const;
+};
+
+/// A snapshot's file, mapped and verified but for rows, codes and graphs, whose pieces are verified by those
+/// who use them, before they do. The mapping is private: what partitions write into it stays in this process.
+/// The file must not be changed in place meanwhile (writers rename over it, which is harmless).
 class Snapshot : public std::enable_shared_from_this<Snapshot> {
  public:
   /// Maps and verifies with up to `threads` threads. `opened` is null, and `refusal` and `detail` say why,
@@ -51,7 +65,9 @@ class Snapshot : public std::enable_shared_from_this<Snapshot> {
   Snapshot& operator=(const Snapshot&) = delete;
 
   const SnapshotHeader& header() const { return *reinterpret_cast<const SnapshotHeader*>(data_); }
-  /// False where there is no such section.
+  /// Rows, codes or graph. False where there is no such section.
+  bool late_section(SectionKind kind, std::uint32_t partition, LateSection& section) const;
+  /// The bytes, whether they are verified or not. False where there is no such section.
   bool section(SectionKind kind, std::uint32_t partition, SectionView& view) const;
 
  private:
@@ -60,6 +76,8 @@ class Snapshot : public std::enable_shared_from_this<Snapshot> {
   Refusal check_header(const SnapshotWanted& wanted, std::string& detail) const;
   Refusal check_table(std::string& detail);
   bool verify(unsigned threads) const;
+  bool check_late_digests() const;
+  const SectionEntry* entry(SectionKind kind, std::uint32_t partition) const;
 
   std::byte* data_ = nullptr;
   std::size_t bytes_ = 0;

@@ -102,7 +102,9 @@ Status SnapshotWriter::open() {
   return {};
 }
 
-void SnapshotWriter::begin_section(SectionKind kind, std::uint32_t partition) {
+void SnapshotWriter::begin_section(SectionKind kind, std::uint32_t partition, std::size_t piece_bytes) {
+  piece_bytes_ = piece_bytes;
+  digests_.clear();
   // The seed is the section's place, so that two sections cannot be exchanged.
   table_.push_back({static_cast<std::uint32_t>(kind), partition, offset_, 0, table_.size()});
 }
@@ -111,13 +113,15 @@ Status SnapshotWriter::append(const void* data, std::size_t bytes) {
   const char* at = static_cast<const char*>(data);
   table_.back().bytes += bytes;
   while (bytes > 0) {
-    const std::size_t take = std::min(bytes, kSnapshotPiece - piece_.size());
+    // A full piece waits for what comes after it: the last one takes the padding.
+    if (piece_.size() == piece_bytes_) {
+      Status status = flush();
+      if (!status.ok()) return status;
+    }
+    const std::size_t take = std::min(bytes, piece_bytes_ - piece_.size());
     piece_.insert(piece_.end(), at, at + take);
     at += take;
     bytes -= take;
-    if (piece_.size() < kSnapshotPiece) continue;
-    Status status = flush();
-    if (!status.ok()) return status;
   }
   return {};
 }
@@ -125,7 +129,8 @@ Status SnapshotWriter::append(const void* data, std::size_t bytes) {
 Status SnapshotWriter::flush() {
   if (piece_.empty()) return {};
   SectionEntry& entry = table_.back();
-  entry.digest = combine_digests(entry.digest, digest(entry.offset, piece_.data(), piece_.size()));
+  digests_.push_back(digest(entry.offset, piece_.data(), piece_.size()));
+  entry.digest = combine_digests(entry.digest, digests_.back());
   if (std::fwrite(piece_.data(), 1, piece_.size(), file_) != piece_.size()) return trouble("write");
   offset_ += piece_.size();
   piece_.clear();
@@ -133,8 +138,17 @@ Status SnapshotWriter::flush() {
 }
 
 Status SnapshotWriter::end_section() {
-  piece_.resize(whole_pages(piece_.size()));
-  return flush();
+  const SectionEntry entry = table_.back();
+  piece_.resize(piece_.size() + (whole_pages(entry.bytes) - entry.bytes));
+  Status status = flush();
+  SectionKind kind;
+  if (!status.ok() || !digests_of(static_cast<SectionKind>(entry.kind), kind)) return status;
+  const std::uint64_t head = piece_bytes_;
+  const std::vector<std::uint64_t> digests = std::move(digests_);
+  begin_section(kind, entry.partition);
+  status = append(&head, sizeof(head));
+  if (status.ok()) status = append(digests.data(), digests.size() * sizeof(digests[0]));
+  return status.ok() ? end_section() : status;
 }
 
 void SnapshotWriter::count_partition(std::uint64_t rows, std::uint64_t keys) {

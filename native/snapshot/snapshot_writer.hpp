@@ -30,7 +30,9 @@ class SnapshotWriter {
 
   /// UNAVAILABLE-like trouble with the disk comes as INVALID_INPUT with the system's reason.
   Status open();
-  void begin_section(SectionKind kind, std::uint32_t partition);
+  /// Digests are of pieces of `piece_bytes`, a multiple of 8; the last one takes the padding too. Rows, codes
+  /// and graphs get a section of their pieces' digests after them.
+  void begin_section(SectionKind kind, std::uint32_t partition, std::size_t piece_bytes = kSnapshotPiece);
   Status append(const void* data, std::size_t bytes);
   Status end_section();
   void count_partition(std::uint64_t rows, std::uint64_t keys);
@@ -47,6 +49,8 @@ class SnapshotWriter {
   std::FILE* file_ = nullptr;
   std::vector<SectionEntry> table_;
   std::vector<char> piece_;
+  std::size_t piece_bytes_ = kSnapshotPiece;
+  std::vector<std::uint64_t> digests_;
   std::uint64_t offset_ = kSnapshotPage;  // where the piece goes
   std::uint32_t partitions_ = 0;
   std::uint64_t rows_ = 0;

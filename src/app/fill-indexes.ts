@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { RefusedSnapshot } from '../ports/index-snapshots.js';
 import type { Logger } from '../ports/logger.js';
 import type { Store } from '../ports/note-store.js';
 import type { IndexFollower } from '../retrieval/follow-store.js';
@@ -25,7 +26,23 @@ export async function fillIndexes(
     logger,
   });
   const restored = await keeper.restore(await store.notes.lastRevision());
-  const sound = await follower.fill(restored);
-  if (!sound) keeper.discard('CORRUPT', 'it held notes that the store does not');
+  const refill = async ({ refusal, detail }: RefusedSnapshot): Promise<void> => {
+    keeper.discard(refusal, detail);
+    await engines.vectorIndex.clear();
+    await follower.fill();
+  };
+  try {
+    const sound = await follower.fill(restored);
+    if (!sound) keeper.discard('CORRUPT', 'it held notes that the store does not');
+  } catch (error) {
+    // Writes fail where the snapshot was found out meanwhile; anything else is the store's trouble.
+    const refused = await keeper.state.restored?.verified;
+    if (refused === undefined) throw error;
+    await refill(refused);
+    return keeper;
+  }
+  void keeper.state.restored?.verified
+    .then((refused) => (refused === undefined ? undefined : refill(refused)))
+    .catch((error: unknown) => logger.error({ error }, 'vector index could not be filled anew'));
   return keeper;
 }

@@ -65,6 +65,7 @@ export async function openEngines(config: Config, logger: Logger = silentLogger)
     const vectorIndex = createNativeVectorIndex({
       dimensions: embedder.model.dimensions,
       graphThreshold: GRAPH_THRESHOLD,
+      poolThreads: config.indexThreads,
     });
     const lexicalIndex = createFtsLexicalIndex();
     return {

@@ -7,6 +7,9 @@ import { hostedFields, proxyFields } from './network-fields.js';
 /** Inference scales with cores up to about 4 threads of one int8 model each; beyond that memory grows and speed does not. */
 const defaultWorkers = Math.max(1, Math.min(4, availableParallelism() - 1));
 
+/** Two, so that a write never holds a search up; more than eight wait for memory. */
+const defaultIndexThreads = Math.max(2, Math.min(8, availableParallelism()));
+
 const trueOrFalse = 'true or false';
 
 /** The one table of everything that can be set. */
@@ -149,6 +152,17 @@ export const CONFIG_FIELDS: readonly ConfigField[] = [
     default: 'cores - 1, at most 4',
     fallback: String(defaultWorkers),
     description: 'threads that run the embedding model',
+    expected: 'a whole number between 1 and 64',
+    schema: whole(1, 64),
+  },
+  {
+    key: 'indexThreads',
+    env: 'ERRATA_INDEX_THREADS',
+    flag: 'index-threads',
+    placeholder: 'n',
+    default: 'cores, 2 to 8',
+    fallback: String(defaultIndexThreads),
+    description: 'threads that search and write the vector index',
     expected: 'a whole number between 1 and 64',
     schema: whole(1, 64),
   },

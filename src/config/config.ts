@@ -60,6 +60,8 @@ export interface Config {
   readonly sweepMinutes: number;
   /** Threads that run the embedding model. */
   readonly workers: number;
+  /** Threads that search and write the vector index. */
+  readonly indexThreads: number;
   /** Where the keys of encryption at rest are; at most one of the three is set. */
   readonly keyFile?: string | undefined;
   /** Never printed. */

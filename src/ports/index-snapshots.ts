@@ -16,6 +16,11 @@ export interface RestoredSnapshot {
   readonly notes: number;
   readonly sizeBytes: number;
   readonly createdMs: number;
+  /**
+   * Resolves once every byte was verified, with the refusal where the file is not sound after all: then the index refuses
+   * searches and writes that meet it (`INDEX_UNAVAILABLE`), gives no wrong answer, and must be cleared and filled anew.
+   */
+  readonly verified: Promise<RefusedSnapshot | undefined>;
 }
 
 export interface RefusedSnapshot {

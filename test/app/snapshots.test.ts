@@ -1,7 +1,7 @@
 import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { NativeVectorIndex } from '../../src/adapters/native/native-vector-index.js';
 import { SnapshotFiles } from '../../src/adapters/native/snapshot-files.js';
 import { createSqliteStore } from '../../src/adapters/sqlite/create-sqlite-store.js';
@@ -20,14 +20,24 @@ const correction = (topic: string): CorrectionInput => ({
   lesson: `The ${topic} call needs no guard of its own.`,
 });
 
+/** Where the first section of a kind begins (schema/snapshot-v1.md). */
+function sectionOffset(bytes: Buffer, kind: number): number {
+  const table = Number(bytes.readBigUInt64LE(24));
+  const entries = Number(bytes.readBigUInt64LE(32)) / 32;
+  for (let i = 0; i < entries; i += 1) {
+    if (bytes.readUInt32LE(table + i * 32) === kind) return Number(bytes.readBigUInt64LE(table + i * 32 + 8));
+  }
+  throw new Error(`Expected a section of kind ${kind}`);
+}
+
 describe('snapshots of an app', () => {
   let folder: string;
   let opened: { app: App; engines: Engines; store: Store };
   const snapshot = (): string => path.join(folder, 'vectors.snapshot');
 
-  async function open(): Promise<typeof opened> {
+  async function open(indexOptions: { lateBytes?: number } = {}): Promise<typeof opened> {
     const store = await createSqliteStore({ path: path.join(folder, 'errata.sqlite') });
-    const engines = wordEngines();
+    const engines = wordEngines(undefined, indexOptions);
     const index = engines.vectorIndex;
     if (!(index instanceof NativeVectorIndex)) throw new Error('Expected the native index');
     const snapshots = new SnapshotFiles({ index, path: snapshot(), modelId: engines.embedder.model.id });
@@ -102,6 +112,22 @@ describe('snapshots of an app', () => {
     await close();
     await open();
     expect(opened.app.snapshotState()?.restored?.notes).toBe(3);
+  });
+
+  it('that are found broken while they are in use give no wrong answer, and the store fills the index', async () => {
+    await close();
+    const bytes = readFileSync(snapshot());
+    const rows = sectionOffset(bytes, 2);
+    bytes[rows] = (bytes[rows] ?? 0) ^ 1;
+    writeFileSync(snapshot(), bytes);
+    await open({ lateBytes: 1 });
+    await vi.waitFor(() => expect(opened.app.snapshotState()?.refused?.refusal).toBe('CORRUPT'));
+    await vi.waitFor(() => expect(opened.engines.vectorIndex.count()).toBe(3));
+    await vi.waitFor(async () => expect(await found('memcpy')).toContain('memcpy'));
+    await close();
+    await open({ lateBytes: 1 });
+    expect(opened.app.snapshotState()?.restored?.notes).toBe(3);
+    expect(await found('strcpy')).toContain('strcpy');
   });
 
   it('of a store that was put back to an earlier state are refused', async () => {

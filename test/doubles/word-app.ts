@@ -1,7 +1,10 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createNativeVectorIndex } from '../../src/adapters/native/native-vector-index.js';
+import {
+  createNativeVectorIndex,
+  type NativeVectorIndexOptions,
+} from '../../src/adapters/native/native-vector-index.js';
 import { createSqliteStore } from '../../src/adapters/sqlite/create-sqlite-store.js';
 import { createFtsLexicalIndex } from '../../src/adapters/sqlite/fts-lexical-index.js';
 import { type App, type AppParts, createApp } from '../../src/app/create-app.js';
@@ -25,8 +28,11 @@ export interface WordAppOptions extends Partial<Pick<AppParts, 'settings' | 'run
   readonly embedder?: Embedder;
 }
 
-export function wordEngines(embedder: Embedder = new WordEmbedder()): Engines {
-  const vectorIndex = createNativeVectorIndex({ dimensions: embedder.model.dimensions });
+export function wordEngines(
+  embedder: Embedder = new WordEmbedder(),
+  index: Partial<NativeVectorIndexOptions> = {},
+): Engines {
+  const vectorIndex = createNativeVectorIndex({ dimensions: embedder.model.dimensions, ...index });
   const lexicalIndex = createFtsLexicalIndex();
   return {
     embedder,

@@ -17,10 +17,12 @@ namespace {
 
 constexpr std::size_t kDimensions = 20;
 
-PartitionOptions options(std::size_t graph_threshold) {
+/// `late`: whatever is restored is verified as it is used, however small.
+PartitionOptions options(std::size_t graph_threshold, bool late = false) {
   PartitionOptions made;
   made.dimensions = kDimensions;
   made.graph_threshold = graph_threshold;
+  if (late) made.late_bytes = 1;
   return made;
 }
 
@@ -112,7 +114,7 @@ void check_equal(const Partition& a, const Partition& b, std::mt19937_64& random
   }
 }
 
-void round_trip(std::size_t n, std::size_t graph_threshold) {
+void round_trip(std::size_t n, std::size_t graph_threshold, bool late = false) {
   std::mt19937_64 random(seed());
   Partition partition(options(graph_threshold), kernels());
   fill(partition, n, random);
@@ -123,10 +125,14 @@ void round_trip(std::size_t n, std::size_t graph_threshold) {
   CHECK_MESSAGE(snapshot != nullptr, refusal_name(refusal));
   if (!snapshot) return;
   CHECK(snapshot->header().revision == 7 && snapshot->header().partitions == 1);
-  Partition restored(options(graph_threshold), kernels());
+  Partition restored(options(graph_threshold, late), kernels());
   Status status = restored.restore(snapshot, 0);
   CHECK_MESSAGE(status.ok(), status.message);
   snapshot.reset();  // the partition keeps what it needs
+  // Before the background is done, too: as many rows are scanned then, so the answers are exact.
+  if (graph_threshold > n) check_equal(partition, restored, random);
+  CHECK(restored.verified().ok());
+  restored.settle();
   const PartitionStats before = partition.stats(), after = restored.stats();
   CHECK(before.keys == after.keys && before.rows == after.rows && before.has_graph == after.has_graph);
   check_equal(partition, restored, random);
@@ -151,6 +157,50 @@ ERRATA_TEST(snapshot_gives_back_a_graph) {
 
 ERRATA_TEST(snapshot_stays_in_the_mapped_file_when_large) {
   round_trip(90'000, 1'000'000);  // 11 MB of rows
+}
+
+ERRATA_TEST(snapshot_verified_as_it_is_used_gives_back_the_same) {
+  round_trip(700, 1'000'000, true);
+  round_trip(700, 500, true);
+}
+
+ERRATA_TEST(snapshot_takes_writes_before_it_is_verified) {
+  std::mt19937_64 random(seed());
+  for (std::size_t round = 0; round < 20; ++round) {
+    Partition partition(options(200), kernels());
+    fill(partition, 400, random);
+    const TemporaryFile file;
+    CHECK(save(partition, file.path).ok());
+    Refusal refusal;
+    Partition restored(options(200, true), kernels());
+    CHECK(restored.restore(open(file.path, refusal), 0).ok());
+    // Replaced, added and removed while the background verifies and loads the graph.
+    std::mt19937_64 one(round), other(round);
+    fill(restored, 300, one);
+    fill(partition, 300, other);
+    const Key gone[] = {5, 250, 399};
+    std::size_t removed = 0, also = 0;
+    CHECK(restored.remove(gone, 3, removed).ok() && partition.remove(gone, 3, also).ok() && removed == also);
+    CHECK(restored.verified().ok());
+    restored.settle();
+    const PartitionStats before = partition.stats(), after = restored.stats();
+    CHECK(before.keys == after.keys && before.rows == after.rows && after.has_graph);
+    // Graphs of another history: exact answers are the measure, and the audit that every row is found.
+    const std::vector<float> queries = random_units(8, kDimensions, 0, random);
+    std::vector<Answer> first, second;
+    Query query;
+    query.k = 20;
+    CHECK(partition.search_batch(queries.data(), 8, query, first).ok());
+    CHECK(restored.search_batch(queries.data(), 8, query, second).ok());
+    for (std::size_t i = 0; i < 8 && second.size() == 8; ++i) CHECK(same(second[i].hits, first[i].hits));
+    AuditReport report;
+    CHECK(restored.audit(report).ok());
+    // What is saved again is whole.
+    CHECK(save(restored, file.path).ok());
+    Partition again(options(200), kernels());
+    CHECK(again.restore(open(file.path, refusal), 0).ok());
+    CHECK(again.stats().rows == after.rows);
+  }
 }
 
 ERRATA_TEST(snapshot_leaves_no_erased_vector_on_disk) {
@@ -188,6 +238,9 @@ ERRATA_TEST(snapshot_of_other_things_is_refused_by_name) {
   refused(Refusal::kWrongShape, {kDimensions + 1, true, "model", "store"});
   refused(Refusal::kWrongShape, {kDimensions, false, "model", "store"});
   std::vector<char> changed = bytes;
+  changed[10] = 0;  // version 1.0, as it was before large sections had digests of their own
+  file.write(changed);
+  refused(Refusal::kWrongVersion);
   changed[8] = 2;
   file.write(changed);
   refused(Refusal::kWrongVersion);
@@ -199,15 +252,77 @@ ERRATA_TEST(snapshot_of_other_things_is_refused_by_name) {
     refused(Refusal::kTruncated);
   }
   // Torn: what a disk may leave of a file whose pages were not all written.
-  changed = bytes;
-  std::fill(changed.begin() + kSnapshotPage * 2, changed.begin() + kSnapshotPage * 3, '\0');
-  file.write(changed);
-  refused(Refusal::kCorrupt);
+  for (std::size_t page = 1; page < bytes.size() / kSnapshotPage; ++page) {
+    const auto at = bytes.begin() + static_cast<std::ptrdiff_t>(page * kSnapshotPage);
+    if (std::all_of(at, at + kSnapshotPage, [](char byte) { return byte == 0; })) continue;
+    changed = bytes;
+    std::fill_n(changed.begin() + static_cast<std::ptrdiff_t>(page * kSnapshotPage), kSnapshotPage, '\0');
+    file.write(changed);
+    std::string detail;
+    Refusal refusal;
+    const std::shared_ptr<Snapshot> torn = Snapshot::open(file.path, kWanted, 2, refusal, detail);
+    Partition restored(options(1'000'000), kernels());
+    CHECK(torn ? restored.restore(torn, 0).code == Code::kCorrupt : refusal == Refusal::kCorrupt);
+  }
   std::remove(file.path.c_str());
   refused(Refusal::kAbsent);
 }
 
-ERRATA_TEST(snapshot_with_any_byte_flipped_is_refused) {
+namespace {
+
+/// A flip anywhere: the file is refused, at the latest when all of it was looked at, and until then no answer
+/// is wrong. Returns whether it was found after the opening.
+bool flipped_is_refused(const std::string& path, const Partition& sound, bool late, std::mt19937_64& random,
+                        const std::string& where) {
+  Refusal refusal;
+  const std::shared_ptr<Snapshot> snapshot = open(path, refusal);
+  if (!snapshot) {
+    CHECK(refusal != Refusal::kNone);
+    return false;
+  }
+  Partition restored(options(40, late), kernels());
+  const Status status = restored.restore(snapshot, 0);
+  if (!status.ok()) {
+    CHECK_MESSAGE(status.code == Code::kCorrupt && restored.stats().rows == 0, where);
+    return true;
+  }
+  CHECK_MESSAGE(late, where);
+  // All exact: what a graph finds may differ, what a scan finds may not.
+  const std::vector<float> vectors = random_units(4, kDimensions, 0, random);
+  for (std::size_t i = 0; i < 4; ++i) {
+    Query query;
+    query.k = i % 2 == 0 ? 10 : 1;
+    if (i == 3) query.filter = {1};
+    std::vector<Answer> right, answers;
+    CHECK(sound.search_batch(&vectors[i * kDimensions], 1, query, right).ok());
+    const Status outcome = restored.search_batch(&vectors[i * kDimensions], 1, query, answers);
+    CHECK_MESSAGE(outcome.ok() ? same(answers[0].hits, right[0].hits) : outcome.code == Code::kCorrupt,
+                  where);
+    query.vector = &vectors[i * kDimensions];
+    Answer answer;
+    const Status alone = restored.search(query, answer);
+    CHECK_MESSAGE(
+        alone.ok() ? !answer.exhaustive || same(answer.hits, right[0].hits) : alone.code == Code::kCorrupt,
+        where);
+    const Key key = 2;
+    double score = 0, true_score = 0;
+    CHECK(sound.scores_of(&vectors[i * kDimensions], &key, 1, &true_score).ok());
+    const Status scored = restored.scores_of(&vectors[i * kDimensions], &key, 1, &score);
+    CHECK_MESSAGE(scored.ok() ? score == true_score : scored.code == Code::kCorrupt, where);
+  }
+  CHECK_MESSAGE(restored.verified().code == Code::kCorrupt, where);
+  Answer answer;
+  Query query;
+  query.vector = vectors.data();
+  query.k = 1;
+  CHECK_MESSAGE(restored.search(query, answer).code == Code::kCorrupt, where);
+  CHECK(restored.put(plain_batch(1000, 1, vectors.data(), kDimensions)).code == Code::kCorrupt);
+  SnapshotWriter writer(path + "-again", {7, kDimensions, true, 0, "model", "store"});
+  CHECK(writer.open().ok() && restored.save(writer, 0, true).code == Code::kCorrupt);
+  return true;
+}
+
+void flip_bytes(bool late) {
   std::mt19937_64 random(seed());
   Partition partition(options(40), kernels());
   fill(partition, 60, random);
@@ -216,6 +331,7 @@ ERRATA_TEST(snapshot_with_any_byte_flipped_is_refused) {
   std::vector<char> bytes = file.read();
   // Every byte of the header's numbers and of its digest, and a sample of the others.
   constexpr std::size_t kNumbers = 104, kDigest = sizeof(std::uint64_t);
+  std::size_t after_opening = 0;
   for (std::size_t i = 0; i < kNumbers + kDigest + 600; ++i) {
     const std::size_t at = i < kNumbers             ? i
                            : i < kNumbers + kDigest ? kSnapshotPage - kDigest + (i - kNumbers)
@@ -223,10 +339,20 @@ ERRATA_TEST(snapshot_with_any_byte_flipped_is_refused) {
     const char flip = static_cast<char>(1u << random() % 8);
     bytes[at] ^= flip;
     file.write(bytes);
-    Refusal refusal;
-    CHECK_MESSAGE(open(file.path, refusal) == nullptr, "byte " + std::to_string(at));
+    after_opening += flipped_is_refused(file.path, partition, late, random, "byte " + std::to_string(at));
     bytes[at] ^= flip;
   }
+  CHECK(after_opening > 100);
+}
+
+}  // namespace
+
+ERRATA_TEST(snapshot_with_any_byte_flipped_is_refused) {
+  flip_bytes(false);
+}
+
+ERRATA_TEST(snapshot_with_any_byte_flipped_answers_rightly_until_it_is_refused) {
+  flip_bytes(true);
 }
 
 ERRATA_TEST(snapshot_with_right_digests_and_wrong_content_does_no_harm) {
@@ -252,19 +378,27 @@ ERRATA_TEST(snapshot_with_right_digests_and_wrong_content_does_no_harm) {
       CHECK(sound->section(kind, 0, view));
       std::vector<std::byte> content(view.data, view.data + view.bytes);
       if (kind == target) content[random() % content.size()] ^= std::byte(1u << random() % 8);
-      writer.begin_section(kind, 0);
+      LateSection late;
+      writer.begin_section(kind, 0, sound->late_section(kind, 0, late) ? late.piece_bytes : kSnapshotPiece);
       CHECK(writer.append(content.data(), content.size()).ok() && writer.end_section().ok());
     }
     std::uint64_t size = 0;
     CHECK(writer.finish(size).ok());
     const std::shared_ptr<Snapshot> snapshot = open(forged.path, refusal);
     CHECK(snapshot != nullptr);
-    Partition restored(options(40), kernels());
-    const Status status = restored.restore(snapshot, 0);
+    Partition restored(options(40, round % 2 == 0), kernels());
+    Status status = restored.restore(snapshot, 0);
     CHECK(status.ok() || status.code == Code::kCorrupt);
-    if (!status.ok()) {
+    if (!status.ok()) CHECK(restored.stats().rows == 0);
+    if (status.ok()) {
+      status = restored.verified();
+      CHECK(status.ok() || status.code == Code::kCorrupt);
+      if (!status.ok()) {
+        ++refused;
+        continue;
+      }
+    } else {
       ++refused;
-      CHECK(restored.stats().rows == 0);
     }
     // Whatever came of it, it can be searched and written.
     const std::vector<float> vector = random_units(1, kDimensions, 0, random);

@@ -91,6 +91,8 @@ export function fromNative(error: unknown): ErrataError {
   switch (code) {
     case 'INVALID_VECTOR':
       return new ErrataError('INVALID_VECTOR', message, { cause: error });
+    case 'INVALID_CONFIG':
+      return new ErrataError('INVALID_CONFIG', message, { cause: error });
     case 'INVALID_INPUT':
       return new ErrataError('INVALID_INPUT', message, { cause: error });
     case 'CLOSED':
@@ -100,6 +102,7 @@ export function fromNative(error: unknown): ErrataError {
     case 'ABORTED':
       return new ErrataError(code, message, { cause: error });
     case 'OUT_OF_MEMORY':
+    case 'CORRUPT_RECORD': // the mapped snapshot; whoever restored it learns of it and fills the index anew
       return new ErrataError('INDEX_UNAVAILABLE', message, { cause: error });
     default:
       return new ErrataError('INTERNAL', message, { cause: error });

@@ -85,6 +85,8 @@ export interface NativePartitionOptions {
   readonly buildThreads?: number | undefined;
   /** Threads that share a scan of more than a millisecond; 0: one a core. Default 1. Answers are the same. */
   readonly scanThreads?: number | undefined;
+  /** Bytes from which on a restored partition answers before all of it was verified. Default 8 MB; tests take less. */
+  readonly lateBytes?: number | undefined;
 }
 
 /**
@@ -132,6 +134,12 @@ export interface NativePartition {
   compact(): Promise<number>;
   /** Takes partition `number` of a snapshot over; only while empty. Rejects with `CORRUPT_RECORD` where it contradicts itself. */
   restore(handle: NativeSnapshotHandle, number: number): Promise<void>;
+  /**
+   * Resolves once all that was restored is verified: at once for what is small, within a second or so for gigabytes.
+   * Until then it answers, and verifies first what the answers rest on. Rejects with `CORRUPT_RECORD` where the file is
+   * not sound, as every later call does.
+   */
+  verified(): Promise<void>;
   /** Resolves when the background has nothing to do. */
   settle(): Promise<void>;
   stats(): NativePartitionStats;
@@ -145,7 +153,7 @@ export interface NativeStop {
 }
 
 declare const snapshotHandle: unique symbol;
-/** A mapped and verified file; it is unmapped once neither it nor a partition restored from it is used. */
+/** A mapped file, verified but for vectors, codes and graphs (see `verified`); it is unmapped once neither it nor a partition restored from it is used. */
 export interface NativeSnapshotHandle {
   readonly [snapshotHandle]: never;
 }
@@ -174,7 +182,18 @@ export interface NativeOpenedSnapshot {
 export interface NativeAddon {
   /** A search that is given it rejects with `ABORTED` after `cancelStop`, with `TIMED_OUT` after that many ms. */
   createStop(timeoutMs?: number): NativeStop;
+  /** What runs ends within microseconds of work; what waits for a thread is rejected now. */
   cancelStop(stop: NativeStop): void;
+  /** What waits for a thread with a stop that is past its time is rejected now: the time counts the wait. */
+  endQueued(stop: NativeStop): void;
+  /**
+   * Threads of this environment's asynchronous calls, and how many calls may wait for them; more reject with `QUEUE_FULL`.
+   * They are the addon's own, not libuv's. Writes leave one for searches where there are two. `INVALID_CONFIG` after the
+   * first call where the limits differ.
+   */
+  configurePool(threads: number, queue: number): void;
+  /** Threads started; calls that run and that wait. */
+  poolStats(): { readonly threads: number; readonly running: number; readonly queued: number };
   /**
    * Writes `path` whole or not at all; resolves with its bytes. Writers of the partitions wait, searches do not.
    * Rejects with `QUEUE_FULL` while a partition builds or compacts, unless that is to be stopped.

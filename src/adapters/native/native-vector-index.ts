@@ -37,7 +37,16 @@ export interface NativeVectorIndexOptions {
   readonly efSearch?: number | undefined;
   /** Vectors from which a partition gets a graph; smaller ones are scanned. Default 50,000 (a scan of 2 ms). */
   readonly graphThreshold?: number | undefined;
+  /** Bytes from which on a restored partition answers before all of it was verified. Default 8 MB. */
+  readonly lateBytes?: number | undefined;
+  /** Threads of this process's (or worker's) calls into the addon, all indexes together. Default: cores, 2 to 8. */
+  readonly poolThreads?: number | undefined;
 }
+
+/** Calls that may wait for a thread of the addon's pool; more are refused with `QUEUE_FULL`. */
+const POOL_QUEUE = 1024;
+/** After the deadline, by which the addon's clock has surely come to it too. */
+const LATE_MS = 2;
 
 /** A search whose hit was removed before it was named runs again, so that it is neither served nor missing. */
 const SEARCH_ATTEMPTS = 4;
@@ -163,9 +172,15 @@ export class NativeVectorIndex implements VectorIndex {
     const stop = this.#addon.createStop(timeoutMs);
     const onAbort = (): void => this.#addon.cancelStop(stop);
     signal?.addEventListener('abort', onAbort, { once: true });
+    // What runs looks at the time itself; what waits for a thread is told.
+    const late =
+      timeoutMs === undefined
+        ? undefined
+        : setTimeout(() => this.#addon.endQueued(stop), timeoutMs + LATE_MS);
     try {
       return await this.#searchUntil(query, stop);
     } finally {
+      clearTimeout(late);
       signal?.removeEventListener('abort', onAbort);
     }
   }
@@ -245,8 +260,10 @@ export function createNativeVectorIndex(options: NativeVectorIndexOptions): Nati
     efSearch: options.efSearch ?? 64,
     graphThreshold: options.graphThreshold ?? 50_000,
     scanThreads: 0,
+    lateBytes: options.lateBytes,
   };
   try {
+    if (options.poolThreads !== undefined) addon.configurePool(options.poolThreads, POOL_QUEUE);
     // The addon knows the ranges: let it judge now rather than at the first write.
     new addon.Partition(full).close();
   } catch (error) {

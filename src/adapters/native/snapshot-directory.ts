@@ -58,7 +58,16 @@ export async function restoreDirectory(
     for (const native of natives) native.close();
     return refused('CORRUPT', 'directory and partitions differ');
   }
-  return { revision, notes: keys, sizeBytes: opened.bytes ?? 0, createdMs };
+  return { revision, notes: keys, sizeBytes: opened.bytes ?? 0, createdMs, verified: verifyAll(natives) };
+}
+
+/** Never rejects: a partition that is closed meanwhile has nothing left to verify. */
+async function verifyAll(natives: readonly NativePartition[]): Promise<RefusedSnapshot | undefined> {
+  const outcomes = await Promise.allSettled(natives.map(async (native) => native.verified()));
+  const broken = outcomes.some(
+    (outcome) => outcome.status === 'rejected' && errorCode(outcome.reason) === 'CORRUPT_RECORD',
+  );
+  return broken ? { refusal: 'CORRUPT', detail: 'found while it was in use' } : undefined;
 }
 
 function refused(refusal: string, detail: string): RefusedSnapshot {

@@ -31,9 +31,9 @@ describe('SnapshotFiles', () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'errata-snapshot-'));
   const file = path.join(folder, 'vectors.snapshot');
   const indexes: NativeVectorIndex[] = [];
-  const open = (): { index: NativeVectorIndex; files: SnapshotFiles } => {
+  const open = (lateBytes?: number): { index: NativeVectorIndex; files: SnapshotFiles } => {
     // Partitions of two rows and more have a graph.
-    const index = createNativeVectorIndex({ dimensions: DIMENSIONS, graphThreshold: 2 });
+    const index = createNativeVectorIndex({ dimensions: DIMENSIONS, graphThreshold: 2, lateBytes });
     indexes.push(index);
     return { index, files: new SnapshotFiles({ index, path: file, modelId: 'model' }) };
   };
@@ -164,6 +164,41 @@ describe('SnapshotFiles', () => {
       expect(outcome, `byte ${at}`).toHaveProperty('refusal');
       expect(index.count()).toBe(0);
     }
+  });
+
+  it('answers rightly or not at all where a byte of what is verified later is changed', async () => {
+    let late = 0;
+    for (let round = 0; round < 200; round += 1) {
+      const { index, files } = open(1);
+      const changed = Buffer.from(sound);
+      const at = 4096 + Math.floor(random() * (changed.length - 4096));
+      changed[at] = (changed[at] ?? 0) ^ (1 << Math.floor(random() * 8));
+      writeFileSync(file, changed);
+      const outcome = await files.restore('store', 42);
+      if ('refusal' in outcome) continue;
+      late += 1;
+      const query = { namespace: 'acme', vector: randomUnit(), k: 10, exact: true };
+      const answer = await index.search(query).catch((error: unknown) => error);
+      if (answer instanceof Error) expect(answer, `byte ${at}`).toMatchObject({ code: 'INDEX_UNAVAILABLE' });
+      else expect(answer, `byte ${at}`).toMatchObject({ hits: (await original.search(query)).hits });
+      expect(await outcome.verified, `byte ${at}`).toMatchObject({ refusal: 'CORRUPT' });
+      // As the app does: empty, it takes everything again.
+      await index.clear();
+      await index.upsert(all);
+      expect(index.count()).toBe(120);
+      await index.close();
+    }
+    expect(late).toBeGreaterThan(20);
+  });
+
+  it('answers at once and is verified later, where the file is sound', async () => {
+    const { index, files } = open(1);
+    const outcome = await files.restore('store', 42);
+    await expectSameAnswers(index);
+    expect(outcome).toHaveProperty('verified');
+    if ('verified' in outcome) expect(await outcome.verified).toBeUndefined();
+    await index.settle();
+    await expectSameAnswers(index);
   });
 
   it('is readable by its owner only', async () => {
