@@ -1,14 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type GraphqlAnswer, startTestServer, type TestServer } from '../graphql/doubles/test-server.js';
 import { modelForTests } from '../models/installed-model.js';
-import { ADMIN, openRealApp, type RealApp } from './real-app.js';
+import { type BadInputServer, CANARY, MEBIBYTE, startBadInputServer } from './bad-input-server.js';
 
 const { missing } = await modelForTests();
-
-/** Stands in every hostile text: no answer and no log line may hold it. */
-const CANARY = 'canary-q7x';
-const TIME_LIMIT_MS = 1_000;
-const MEBIBYTE = 1_024 * 1_024;
 
 const SUBMIT = 'mutation ($input: CorrectionInput!) { submitCorrection(input: $input) { outcome } }';
 const RETRIEVE = 'query ($input: RetrieveInput!) { retrieve(input: $input) { id } }';
@@ -28,78 +22,15 @@ const prompt = (changes: object) => ({
   input: { retrieve: { query: `${CANARY} query` }, baseInstructions: '', item: 'item', ...changes },
 });
 
-let real: RealApp;
-let server: TestServer;
-let readerKey: string;
-let tenantKey: string;
-let noteId: string;
-let receiptId: string;
-let cursor: string;
+let server: BadInputServer;
 
 describe.skipIf(missing !== undefined)('bad input over HTTP, on real parts (needs all-MiniLM-L6-v2)', () => {
   let before: string;
   beforeAll(async () => {
-    real = await openRealApp();
-    const { commands, keys } = real.app.useCases;
-    readerKey = await keys.create(ADMIN, 'reader', ['reader'], undefined);
-    tenantKey = await keys.create(ADMIN, 'tenant', ['admin'], ['tenant']);
-    const adminKey = await keys.create(ADMIN, 'root', ['admin'], undefined);
-    const secret = (index: number) => ({
-      taskType: 'code-review',
-      wrongAnswer: `Said that open_${index}() leaks a file.`,
-      correction: `open_${index}() is closed by its caller.`,
-      lesson: `The file of open_${index}() is closed by its caller; ${CANARY} belongs to this tenant alone.`,
-    });
-    const [first] = await commands.submitMany(ADMIN, [1, 2, 3].map(secret));
-    await commands.submit({ name: 'tenant', roles: ['admin'] }, { ...secret(4), namespace: 'tenant' });
-    noteId = first?.note?.id ?? '';
-    receiptId = (await real.app.useCases.retrieval.retrieve(ADMIN, { query: 'open_1' })).id;
-    const inner = await startTestServer(real.app.useCases);
-    server = {
-      ...inner,
-      post: (body, headers) => inner.post(body, { authorization: `Bearer ${adminKey}`, ...headers }),
-      query: (text, options) => inner.query(text, { key: adminKey, ...options }),
-    };
-    const page = await server.query('{ notes(first: 1) { pageInfo { endCursor } } }');
-    cursor = page.data.notes.pageInfo.endCursor;
-    before = await everythingStored();
+    server = await startBadInputServer();
+    before = await server.everythingStored();
   });
-  afterAll(async () => {
-    await server?.close();
-    await real?.close();
-  });
-
-  /** Digest of all that a request could have changed. */
-  async function everythingStored(): Promise<string> {
-    const { store } = real;
-    return JSON.stringify([
-      await store.notes.count('all', {}),
-      await store.notes.lastRevision(),
-      await store.audit.count('all', {}),
-      (await store.jobs.list('all', 10)).length,
-      (await store.keys.list()).map(({ name, revokedAt }) => [name, revokedAt]),
-    ]);
-  }
-
-  /** The answer within a second, best of three so that a loaded machine does not count; checked for leaks and store. */
-  async function refused(send: () => Promise<GraphqlAnswer>): Promise<readonly unknown[]> {
-    const unchanged = await everythingStored();
-    let answer = await send();
-    for (let attempt = 1, ms = Number.POSITIVE_INFINITY; ms > TIME_LIMIT_MS; attempt += 1) {
-      const startedAt = performance.now();
-      answer = await send();
-      ms = performance.now() - startedAt;
-      if (attempt === 3) expect(ms).toBeLessThan(TIME_LIMIT_MS);
-    }
-    expect(answer.errors.length, answer.text.slice(0, 300)).toBeGreaterThan(0);
-    expect(answer.text.length).toBeLessThan(20_000);
-    expect(answer.text).not.toContain(CANARY);
-    expect(answer.text).not.toMatch(
-      /node_modules|\.[jt]s:\d|\n? {4}at |stacktrace|sqlite|\/src\/|\/dist\//iu,
-    );
-    expect(await everythingStored()).toBe(unchanged);
-    return [...new Set(answer.errors.map(({ extensions }) => extensions?.code))];
-  }
+  afterAll(() => server?.close());
 
   const texts: readonly (readonly [string, unknown, string])[] = [
     ['empty', '', 'INVALID_TEXT'],
@@ -120,17 +51,19 @@ describe.skipIf(missing !== undefined)('bad input over HTTP, on real parts (need
   describe.each(['lesson', 'wrongAnswer', 'correction'])('%s', (field) => {
     it.each(texts)('refuses %s', async (_name, value, code) => {
       const variables = correction({ [field]: value });
-      expect(await refused(() => server.query(SUBMIT, { variables }))).toEqual([code]);
+      expect(await server.refused(() => server.query(SUBMIT, { variables }))).toEqual([code]);
     });
   });
   describe('query and item', () => {
     it.each(texts)('refuses %s', async (_name, value, code) => {
-      expect(await refused(() => server.query(RETRIEVE, { variables: query({ query: value }) }))).toEqual([
-        code,
-      ]);
+      expect(
+        await server.refused(() => server.query(RETRIEVE, { variables: query({ query: value }) })),
+      ).toEqual([code]);
       const item = value === texts[8]?.[1] ? undefined : value;
       if (item === undefined) return;
-      expect(await refused(() => server.query(PROMPT, { variables: prompt({ item }) }))).toEqual([code]);
+      expect(await server.refused(() => server.query(PROMPT, { variables: prompt({ item }) }))).toEqual([
+        code,
+      ]);
     });
   });
 
@@ -180,7 +113,7 @@ describe.skipIf(missing !== undefined)('bad input over HTTP, on real parts (need
           },
         ),
     ]) {
-      expect(await refused(send)).toEqual(['INVALID_INPUT']);
+      expect(await server.refused(send)).toEqual(['INVALID_INPUT']);
     }
   });
 
@@ -211,7 +144,7 @@ describe.skipIf(missing !== undefined)('bad input over HTTP, on real parts (need
     ['a lone surrogate in a source', { source: { kind: 'x', author: '\udfff' } }, 'INVALID_TEXT'],
   ];
   it.each(wrongFields)('refuses a correction with %s', async (_name, changes, code) => {
-    const codes = await refused(() => server.query(SUBMIT, { variables: correction(changes) }));
+    const codes = await server.refused(() => server.query(SUBMIT, { variables: correction(changes) }));
     expect(codes).toEqual([code]);
   });
 
@@ -233,20 +166,20 @@ describe.skipIf(missing !== undefined)('bad input over HTTP, on real parts (need
     ['taskType', '../x'],
     ['attributes', [{ key: 'a' }]],
   ])('refuses %s: %j in a retrieval', async (field, value) => {
-    expect(await refused(() => server.query(RETRIEVE, { variables: query({ [field]: value }) }))).toEqual([
-      'INVALID_INPUT',
-    ]);
+    expect(
+      await server.refused(() => server.query(RETRIEVE, { variables: query({ [field]: value }) })),
+    ).toEqual(['INVALID_INPUT']);
   });
 
   it.each(['1e999', '-1e999', '1e400'])(
     'refuses the threshold %s, in variables and in the document',
     async (number) => {
       const body = `{"query":${JSON.stringify(RETRIEVE)},"variables":{"input":{"query":"x","threshold":${number}}}}`;
-      expect(await refused(() => server.post(body))).toEqual(['INVALID_INPUT']);
+      expect(await server.refused(() => server.post(body))).toEqual(['INVALID_INPUT']);
       const literal = `{ retrieve(input: { query: "x", threshold: ${number} }) { id } }`;
-      expect(await refused(() => server.query(literal))).toEqual(['INVALID_INPUT']);
+      expect(await server.refused(() => server.query(literal))).toEqual(['INVALID_INPUT']);
       const finalK = body.replace('threshold', 'finalK');
-      expect(await refused(() => server.post(finalK))).toEqual(['INVALID_INPUT']);
+      expect(await server.refused(() => server.post(finalK))).toEqual(['INVALID_INPUT']);
     },
   );
 
@@ -263,24 +196,24 @@ describe.skipIf(missing !== undefined)('bad input over HTTP, on real parts (need
       server.query('query ($after: String) { notes(after: $after) { totalCount } }', {
         variables: { after },
       });
-    const turned = cursor.at(-3) === 'A' ? 'B' : 'A';
-    const bent = `${cursor.slice(0, -3)}${turned}${cursor.slice(-2)}`;
+    const turned = server.cursor.at(-3) === 'A' ? 'B' : 'A';
+    const bent = `${server.cursor.slice(0, -3)}${turned}${server.cursor.slice(-2)}`;
     for (const after of [
       '',
       'x',
       CANARY,
       bent,
-      `${cursor}x`,
-      cursor.slice(1),
+      `${server.cursor}x`,
+      server.cursor.slice(1),
       '\ud800',
       'x'.repeat(MEBIBYTE),
     ]) {
-      expect(await refused(notes(after)), after.slice(0, 40)).toEqual(['INVALID_CURSOR']);
+      expect(await server.refused(notes(after)), after.slice(0, 40)).toEqual(['INVALID_CURSOR']);
     }
     const elsewhere = 'query ($after: String) { reviewQueue(after: $after) { totalCount } }';
-    expect(await refused(() => server.query(elsewhere, { variables: { after: cursor } }))).toEqual([
-      'INVALID_CURSOR',
-    ]);
+    expect(
+      await server.refused(() => server.query(elsewhere, { variables: { after: server.cursor } })),
+    ).toEqual(['INVALID_CURSOR']);
   });
 
   it.each([
@@ -327,7 +260,7 @@ describe.skipIf(missing !== undefined)('bad input over HTTP, on real parts (need
     ['fragment a on Query { ...a } { ...a }', 'GRAPHQL_VALIDATION_FAILED'],
     ['query a { stats { notes } } query b { stats { notes } }', 'OPERATION_RESOLUTION_FAILURE'],
   ])('refuses %s', async (text, code) => {
-    expect(await refused(() => server.query(text))).toEqual([code]);
+    expect(await server.refused(() => server.query(text))).toEqual([code]);
   });
 
   it.each([
@@ -346,7 +279,7 @@ describe.skipIf(missing !== undefined)('bad input over HTTP, on real parts (need
       `{ notes(filter: { taskTypes: ${'['.repeat(900)}${']'.repeat(900)} }) { totalCount } }`,
     ],
   ])('refuses a %s document before it runs', async (_name, text) => {
-    const codes = await refused(() => server.query(text));
+    const codes = await server.refused(() => server.query(text));
     expect(['QUERY_TOO_COMPLEX', 'INVALID_INPUT']).toEqual(expect.arrayContaining([...codes]));
   });
 
@@ -378,12 +311,12 @@ describe.skipIf(missing !== undefined)('bad input over HTTP, on real parts (need
       `{"query":${JSON.stringify(SUBMIT)},"variables":{"input":${'{"source":'.repeat(100_000)}1${'}'.repeat(100_000)}}}`,
     ],
   ])('refuses a body of %s', async (_name, body) => {
-    for (const code of await refused(() => server.post(body))) expect(code).toMatch(/^[A-Z_]+$/u);
+    for (const code of await server.refused(() => server.post(body))) expect(code).toMatch(/^[A-Z_]+$/u);
   });
 
   it('refuses bytes that are not UTF-8, and other content types', async () => {
     const latin1 = Buffer.from(JSON.stringify({ query: '{ é }' }), 'latin1');
-    expect(await refused(() => server.post(latin1))).toEqual(['INVALID_TEXT']);
+    expect(await server.refused(() => server.post(latin1))).toEqual(['INVALID_TEXT']);
     const body = JSON.stringify({ query: '{ stats { notes } }' });
     for (const type of [
       'text/plain',
@@ -393,7 +326,7 @@ describe.skipIf(missing !== undefined)('bad input over HTTP, on real parts (need
       'text/plain, application/json',
       '',
     ]) {
-      const codes = await refused(() => server.post(body, { 'content-type': type }));
+      const codes = await server.refused(() => server.post(body, { 'content-type': type }));
       expect(codes, type).toHaveLength(1);
       expect(codes[0], type).toMatch(/^(?:INVALID_INPUT|BAD_REQUEST)$/u);
     }
@@ -402,121 +335,19 @@ describe.skipIf(missing !== undefined)('bad input over HTTP, on real parts (need
   it('keeps mutations off GET, and GET without a preflight off everything', async () => {
     const get = async (text: string, headers: Record<string, string>) => {
       const url = `${server.url}/graphql?query=${encodeURIComponent(text)}`;
-      const response = await fetch(url, { headers: { authorization: `Bearer ${readerKey}`, ...headers } });
+      const response = await fetch(url, {
+        headers: { authorization: `Bearer ${server.readerKey}`, ...headers },
+      });
       const body = await response.text();
       const { data, errors = [] } = JSON.parse(body);
       return { status: response.status, headers: response.headers, data, errors, text: body };
     };
     const mutation = 'mutation { submitCorrection(input: {}) { outcome } }';
     const preflight = { 'apollo-require-preflight': 'true' };
-    expect(await refused(() => get('{ stats { notes } }', {}))).toEqual(['BAD_REQUEST']);
-    await refused(() => get(mutation, preflight));
+    expect(await server.refused(() => get('{ stats { notes } }', {}))).toEqual(['BAD_REQUEST']);
+    await server.refused(() => get(mutation, preflight));
     const allowed = 'mutation { recordOutcome(receiptId: "x", verdict: HELPFUL) }';
-    expect(await refused(() => get(allowed, preflight))).toEqual(['BAD_REQUEST']);
-  });
-
-  it('refuses missing and wrong keys before it reads the body', async () => {
-    for (const authorization of [
-      '',
-      'Bearer',
-      'Bearer ',
-      'Basic eDp5',
-      `Bearer ${CANARY}`,
-      `bearer\t${readerKey}x`,
-      'x'.repeat(8_000),
-    ]) {
-      const answer = () => server.post('{"query":"{ stats { notes } }"}', { authorization });
-      expect(await refused(answer), authorization.slice(0, 20)).toEqual(['UNAUTHENTICATED']);
-    }
-    const big = 'x'.repeat(MEBIBYTE);
-    expect(await refused(() => server.post(big, { authorization: `Bearer ${CANARY}` }))).toEqual([
-      'UNAUTHENTICATED',
-    ]);
-  });
-
-  const mutations = (): readonly string[] => [
-    'mutation { submitCorrection(input: { taskType: "a", wrongAnswer: "a", correction: "a", lesson: "a" }) { outcome } }',
-    'mutation { submitCorrections(inputs: []) { outcome } }',
-    `mutation { reviewNote(id: "${noteId}", decision: REJECT) { id } }`,
-    `mutation { deprecateNotes(ids: ["${noteId}"], reason: "x") { id } }`,
-    `mutation { restoreNotes(ids: ["${noteId}"], reason: "x") { id } }`,
-    `mutation { eraseNote(id: "${noteId}", reason: "x") { id } }`,
-    'mutation { startJob(kind: BACKFILL) { id } }',
-    'mutation { createApiKey(name: "x", roles: ["admin"]) }',
-    'mutation { revokeApiKey(name: "root") }',
-  ];
-  it('refuses every mutation but recordOutcome to a reader', async () => {
-    for (const text of mutations()) {
-      expect(await refused(() => server.query(text, { key: readerKey })), text).toEqual(['FORBIDDEN']);
-    }
-  });
-
-  it("keeps another tenant's note out of reach by id, list, neighbours, receipt, history and change", async () => {
-    const as = (text: string) => () => server.query(text, { key: tenantKey });
-    for (const text of mutations()) {
-      if (text.includes('submitCorrections')) continue;
-      expect(await refused(as(text)), text).toEqual(['FORBIDDEN']);
-    }
-    for (const [text, code] of [
-      [`{ note(id: "${noteId}") { lesson } }`, 'FORBIDDEN'],
-      [`{ similarNotes(id: "${noteId}") { note { lesson } } }`, 'FORBIDDEN'],
-      [`{ similarNotes(id: "${noteId}", namespace: "tenant") { note { lesson } } }`, 'NOTE_NOT_FOUND'],
-      ['{ retrieve(input: { query: "open_1" }) { notes { note { lesson } } } }', 'FORBIDDEN'],
-      ['{ notes(filter: { namespace: "default" }) { totalCount } }', 'FORBIDDEN'],
-      ['{ stats(namespace: "default") { notes } }', 'FORBIDDEN'],
-      [`mutation { recordOutcome(receiptId: "${receiptId}", verdict: HELPFUL) }`, 'RECEIPT_NOT_FOUND'],
-      [
-        `mutation { recordOutcome(receiptId: "${receiptId}", noteId: "${noteId}", verdict: HELPFUL) }`,
-        'RECEIPT_NOT_FOUND',
-      ],
-      [
-        `mutation { deprecateNotes(ids: ["${noteId}"], namespace: "tenant", reason: "x") { lesson } }`,
-        'NOTE_NOT_FOUND',
-      ],
-      [
-        `mutation { eraseNote(id: "${noteId}", namespace: "tenant", reason: "x") { lesson } }`,
-        'NOTE_NOT_FOUND',
-      ],
-      [
-        `mutation { reviewNote(id: "${noteId}", namespace: "tenant", decision: REJECT) { lesson } }`,
-        'NOTE_NOT_FOUND',
-      ],
-      ['mutation { createApiKey(name: "x", roles: ["reader"], namespaces: ["default"]) }', 'FORBIDDEN'],
-    ] as const) {
-      expect(await refused(as(text)), text).toEqual([code]);
-    }
-    // What is no error answers as if the note did not exist.
-    const silent = await server.query(
-      `{ note(id: "${noteId}", namespace: "tenant") { lesson }
-         receipt(id: "${receiptId}") { notes { note { lesson } } }
-         auditLog(noteId: "${noteId}") { totalCount edges { node { id } } }
-         notes { totalCount edges { node { namespace } } }
-         byText: notes(filter: { text: "open_1" }) { totalCount }
-         stats { notes indexedVectors byTaskType { taskType } } }`,
-      { key: tenantKey },
-    );
-    expect(silent.errors).toEqual([]);
-    expect(silent.data).toMatchObject({
-      note: null,
-      receipt: null,
-      auditLog: { totalCount: 0, edges: [] },
-      notes: { totalCount: 1, edges: [{ node: { namespace: 'tenant' } }] },
-      byText: { totalCount: 0 },
-      stats: { notes: 1, indexedVectors: 1 },
-    });
-  });
-
-  it("refuses a subscription to another tenant's changes, and one without a key", async () => {
-    const subscribe = async (key: string | undefined, text: string) => {
-      const events = server.socket(key).iterate({ query: text });
-      const first = await events.next().catch((error: unknown) => ({ value: error }));
-      await events.return?.();
-      return first.value as { errors?: { extensions?: { code?: string } }[]; code?: number };
-    };
-    const foreign = await subscribe(tenantKey, 'subscription { noteChanged { lesson } }');
-    expect(foreign.errors?.[0]?.extensions?.code ?? JSON.stringify(foreign)).toMatch(/FORBIDDEN/u);
-    const nobody = await subscribe(undefined, 'subscription { noteChanged { lesson } }');
-    expect(nobody.code).toBe(4_401);
+    expect(await server.refused(() => get(allowed, preflight))).toEqual(['BAD_REQUEST']);
   });
 
   it('refuses bad entries of a batch one by one and stores nothing of them', async () => {
@@ -531,7 +362,7 @@ describe.skipIf(missing !== undefined)('bad input over HTTP, on real parts (need
     const outcomes = answer.data.submitCorrections.map(({ outcome }: { outcome: string }) => outcome);
     expect(outcomes).toEqual(inputs.map(() => 'REFUSED'));
     expect(answer.text).not.toContain(CANARY);
-    expect(await everythingStored()).toBe(before);
+    expect(await server.everythingStored()).toBe(before);
   });
 
   it('is healthy after all of that, and its log holds none of the texts', async () => {
@@ -540,9 +371,9 @@ describe.skipIf(missing !== undefined)('bad input over HTTP, on real parts (need
     const { data } = await server.query(
       '{ retrieve(input: { query: "open_1() leaks a file" }) { notes { note { id } } } }',
     );
-    expect(data.retrieve.notes[0].note.id).toBe(noteId);
+    expect(data.retrieve.notes[0].note.id).toBe(server.noteId);
     expect(server.logs.filter(({ level }) => level === 'error')).toEqual([]);
     expect(JSON.stringify(server.logs)).not.toContain(CANARY);
-    expect(await everythingStored()).toBe(before);
+    expect(await server.everythingStored()).toBe(before);
   });
 });
