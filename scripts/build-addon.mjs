@@ -183,14 +183,14 @@ export function buildTests(name, sanitize = '', werror = false) {
   });
 }
 
-/** The bench of the kernels (bench/kernels). */
-export async function buildKernelsBench() {
+/** A program of the benches: `errata_kernels_bench` or `errata_usearch_filtered`. */
+export async function buildBenchProgram(target) {
   await checkTools();
   return buildProgram({
-    what: "kernels' bench",
+    what: "benches' programs",
     name: 'native-bench',
-    target: 'errata_kernels_bench',
-    options: ['-DERRATA_BENCH=ON'],
+    target,
+    options: ['-DERRATA_BENCH=ON', `-DERRATA_USEARCH_INCLUDE=${usearchInclude()}`],
   });
 }
 

@@ -41,9 +41,7 @@ const checks = {
   'lock file': checkLock,
   Biome: () => tool('@biomejs/biome', 'biome', ['check', '.']),
   'clang-format': () => {
-    const sources = ['native', 'test/native', 'bench/kernels'].flatMap((folder) =>
-      files(folder, /\.(h|[ch]pp)$/),
-    );
+    const sources = ['native', 'test/native', 'bench'].flatMap((folder) => files(folder, /\.(h|[ch]pp)$/));
     return tool('clang-format', 'clang-format', ['--dry-run', '-Werror', ...sources]);
   },
   // Remembers in build/ what it has checked: the second time it takes a third.

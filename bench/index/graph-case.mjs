@@ -10,6 +10,7 @@ import { GRAPHS, SHARES } from './rivals.mjs';
 import { describeMissing } from './scan-case.mjs';
 import { bounded, fasterThan, notMeasured } from './targets.mjs';
 import { cpuSeconds, inTurns, recallOf, round, timeMetric } from './timing.mjs';
+import { openUsearchFilters } from './usearch-filters.mjs';
 
 const K = 10;
 const BEAMS = [16, 32, 64, 128, 256, 512];
@@ -125,6 +126,17 @@ export async function graphCase(parameters, { quick, log }) {
   for (const [rival, least] of Object.entries(promised.build ?? {}))
     checks.push(promise(`build, CPU time, against ${rival}`, seconds, rival, least, missing));
   if (filters) {
+    const usearch = engines.find(({ savedFile }) => savedFile !== undefined);
+    const inCpp =
+      usearch === undefined
+        ? { missing: 'its JavaScript is not among the rivals of this case' }
+        : await openUsearchFilters({
+            indexFile: usearch.savedFile(),
+            n,
+            sharesOf: tags.sharesOf,
+            log,
+          });
+    if (inCpp.missing !== undefined) missing.set('usearch C++', inCpp.missing);
     const part = await measureFilters({
       goal,
       data,
@@ -132,7 +144,7 @@ export async function graphCase(parameters, { quick, log }) {
       tags,
       floats,
       ours,
-      engines,
+      engines: inCpp.engine === undefined ? engines : [...engines, inCpp.engine],
       missing,
       promised: promised.filters,
       quick,
@@ -141,6 +153,7 @@ export async function graphCase(parameters, { quick, log }) {
     metrics.push(...part.metrics);
     checks.push(...part.checks);
     floats.close();
+    await inCpp.engine?.close();
   }
   ours.close();
   for (const engine of engines) await engine.close?.();

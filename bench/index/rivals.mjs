@@ -45,14 +45,18 @@ function usearchGraph({ Index, MetricKind, ScalarKind }, { rows, n }) {
   // Its JavaScript sets the beam at construction only: another beam is another view of the saved index.
   const byEf = new Map([[64, first]]);
   let saved = false;
+  const savedFile = () => {
+    if (!saved) first.save(file);
+    saved = true;
+    return file;
+  };
   return {
     name: 'usearch',
+    savedFile,
     search(query, k, ef) {
       if (!byEf.has(ef)) {
-        if (!saved) first.save(file);
-        saved = true;
         const other = build(ef);
-        other.load(file);
+        other.load(savedFile());
         byEf.set(ef, other);
       }
       return byEf.get(ef).search(query.slice(), k, 1).keys;

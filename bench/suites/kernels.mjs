@@ -2,7 +2,7 @@
 // turns with them by a C++ program (bench/kernels), so that no call from JavaScript is in the figures.
 import { spawn } from 'node:child_process';
 import { median } from '../../dist/evaluation/statistics/describe-sample.js';
-import { buildKernelsBench } from '../../scripts/build-addon.mjs';
+import { buildBenchProgram } from '../../scripts/build-addon.mjs';
 import { figure } from '../harness/measure.mjs';
 
 const DIMENSIONS = 384;
@@ -30,7 +30,7 @@ const cases = () => [{ name: 'every-isa' }];
 async function run(_parameters, { quick, log }) {
   let program;
   try {
-    program = await buildKernelsBench();
+    program = await buildBenchProgram('errata_kernels_bench');
   } catch (error) {
     const skipped = `skipped: the program could not be built: ${error.message}`;
     log(skipped);
