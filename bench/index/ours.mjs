@@ -48,9 +48,9 @@ export async function openOurs(data, { graph = false, codes = true, tagsOf, efSe
     options,
     partition,
     stats: () => partition.stats(),
-    /** On this thread, as the rivals' calls are; the keys are good until the next call. */
-    search(query, k, { ef, tags } = {}) {
-      const count = partition.searchInto(query, k, ef, tags, keys, scores, kinds);
+    /** On this thread, as the rivals' calls are; the keys are good until the next call. `plan`: instead of the planner's. */
+    search(query, k, { ef, tags, plan } = {}) {
+      const count = partition.searchInto(query, k, ef, tags, keys, scores, kinds, plan);
       return { keys: keys.subarray(0, count) };
     },
     planOf: async (query, k, { ef, tags } = {}) => (await partition.search(query, k, ef, tags)).plan,

@@ -10,99 +10,8 @@
 namespace errata::binding {
 namespace {
 
-// Below this estimate the hop to a worker and back (20 to 50 us) costs more than it spares the event loop.
-constexpr double kSynchronousUs = 200;
-constexpr std::size_t kSynchronousScores = 256;
 constexpr std::size_t kLargestDimensions = 65'536;
 constexpr std::size_t kLargestCount = 0xffff'fffe;
-
-Napi::Value to_object(Napi::Env env, const Answer& answer) {
-  const std::size_t n = answer.hits.size();
-  auto keys = Napi::Float64Array::New(env, n);
-  auto scores = Napi::Float32Array::New(env, n);
-  auto kinds = Napi::Uint8Array::New(env, n);
-  for (std::size_t i = 0; i < n; ++i) {
-    keys[i] = static_cast<double>(answer.hits[i].key);
-    scores[i] = answer.hits[i].score;
-    kinds[i] = answer.hits[i].kind;
-  }
-  auto object = Napi::Object::New(env);
-  object.Set("keys", keys);
-  object.Set("scores", scores);
-  object.Set("kinds", kinds);
-  object.Set("plan", Napi::String::New(env, answer.plan));
-  object.Set("exhaustive", Napi::Boolean::New(env, answer.exhaustive));
-  object.Set("compared", Napi::Number::New(env, static_cast<double>(answer.compared)));
-  object.Set("rescored", Napi::Number::New(env, static_cast<double>(answer.rescored)));
-  return object;
-}
-
-/// The answer with what the planner weighed.
-Napi::Value to_explained(Napi::Env env, const Answer& answer) {
-  const auto object = to_object(env, answer).As<Napi::Object>();
-  const PlanReport& report = answer.report;
-  auto explanation = Napi::Object::New(env);
-  const auto set = [&explanation, env](const char* name, double value) {
-    explanation.Set(name, Napi::Number::New(env, value));
-  };
-  set("estimatedUs", report.estimated_us);
-  set("tookUs", report.took_us);
-  set("scanUs", report.scan_us);
-  set("graphUs", report.graph_us);
-  set("allowedRows", static_cast<double>(report.allowed_rows));
-  set("allowedKeys", static_cast<double>(report.allowed_keys));
-  set("efSearch", static_cast<double>(report.ef));
-  set("budget", static_cast<double>(report.budget));
-  set("threads", static_cast<double>(report.threads));
-  object.Set("explanation", explanation);
-  return object;
-}
-
-Napi::Value to_array(Napi::Env env, const std::vector<double>& values) {
-  auto array = Napi::Float64Array::New(env, values.size());
-  for (std::size_t i = 0; i < values.size(); ++i) array[i] = values[i];
-  return array;
-}
-
-struct SearchTask {
-  std::shared_ptr<Partition> partition;
-  std::shared_ptr<StopSignal> stop;  // null: nothing ends it early
-  std::vector<float> vector;
-  Query query;
-  Answer answer;
-
-  Status operator()() {
-    query.vector = vector.data();
-    query.stop = stop.get();
-    // It may have waited for a thread: what nobody waits for any more is not begun.
-    if (stop && stop->stopped()) return stop->status();
-    return partition->search(query, answer);
-  }
-};
-
-struct BatchTask {
-  std::shared_ptr<Partition> partition;
-  std::vector<float> vectors;
-  Query query;
-  std::vector<Answer> answers;
-
-  Status operator()() {
-    return partition->search_batch(vectors.data(), vectors.size() / partition->options().dimensions, query,
-                                   answers);
-  }
-};
-
-struct ScoresTask {
-  std::shared_ptr<Partition> partition;
-  std::vector<float> vector;
-  std::vector<std::uint64_t> keys;
-  std::vector<double> scores;
-
-  Status operator()() {
-    scores.resize(keys.size());
-    return partition->scores_of(vector.data(), keys.data(), keys.size(), scores.data());
-  }
-};
 
 struct PutTask {
   std::shared_ptr<Partition> partition;
@@ -161,6 +70,7 @@ Napi::Function PartitionObject::define(Napi::Env env) {
        InstanceMethod<&PartitionObject::search>("search"),
        InstanceMethod<&PartitionObject::explain>("explain"),
        InstanceMethod<&PartitionObject::search_into>("searchInto"),
+       InstanceMethod<&PartitionObject::time_search>("timeSearch"),
        InstanceMethod<&PartitionObject::search_batch>("searchBatch"),
        InstanceMethod<&PartitionObject::scores_of>("scoresOf"),
        InstanceMethod<&PartitionObject::compact>("compact"),
@@ -235,88 +145,6 @@ Napi::Value PartitionObject::remove(const Napi::CallbackInfo& info) {
   task.partition = opened(info.Env());
   task.keys = copy_keys(info[0], "keys");
   return run_off_loop(info.Env(), Lane::kWrite, std::move(task), kToCount);
-}
-
-Napi::Value PartitionObject::search(const Napi::CallbackInfo& info) {
-  return run_search(info, to_object);
-}
-
-Napi::Value PartitionObject::explain(const Napi::CallbackInfo& info) {
-  return run_search(info, to_explained);
-}
-
-Napi::Value PartitionObject::run_search(const Napi::CallbackInfo& info,
-                                        Napi::Value (*convert)(Napi::Env, const Answer&)) {
-  const Napi::Env env = info.Env();
-  SearchTask task;
-  task.partition = opened(env);
-  task.vector = copy_floats(info[0], "vector", task.partition->options().dimensions);
-  task.query.vector = task.vector.data();
-  task.query.k = read_integer(info[1], "k", 1, kLargestCount, 0);
-  task.query.ef = read_integer(info[2], "efSearch", 1, 65'536, 0);
-  if (!info[3].IsUndefined()) task.query.filter = copy_uint32(info[3], "filter");
-  if (!info[4].IsUndefined()) task.stop = stop_of(info[4]);
-  if (const auto status = task.partition->try_search(task.query, kSynchronousUs, task.answer)) {
-    if (!status->ok()) throw to_error(env, *status);
-    return convert(env, task.answer);
-  }
-  std::shared_ptr<StopSignal> stop = task.stop;
-  return run_off_loop(
-      env, Lane::kSearch, std::move(task),
-      [convert](Napi::Env out, const SearchTask& done) { return convert(out, done.answer); },
-      std::move(stop));
-}
-
-Napi::Value PartitionObject::search_into(const Napi::CallbackInfo& info) {
-  const Napi::Env env = info.Env();
-  const std::shared_ptr<Partition>& partition = opened(env);
-  Query query;
-  query.vector = view_of<float>(info[0], "vector", partition->options().dimensions, Code::kInvalidVector);
-  query.k = read_integer(info[1], "k", 1, kLargestCount, 0);
-  query.ef = read_integer(info[2], "efSearch", 1, 65'536, 0);
-  if (!info[3].IsUndefined()) query.filter = copy_uint32(info[3], "filter");
-  double* keys = view_of<double>(info[4], "keys", query.k, Code::kInvalidInput);
-  float* scores = view_of<float>(info[5], "scores", query.k, Code::kInvalidInput);
-  std::uint8_t* kinds = view_of<std::uint8_t>(info[6], "kinds", query.k, Code::kInvalidInput);
-  // Its room is used again by the next call on this thread.
-  thread_local Answer answer;
-  const Status status = partition->search(query, answer);
-  if (!status.ok()) throw to_error(env, status);
-  for (std::size_t i = 0; i < answer.hits.size(); ++i) {
-    keys[i] = static_cast<double>(answer.hits[i].key);
-    scores[i] = answer.hits[i].score;
-    kinds[i] = answer.hits[i].kind;
-  }
-  return Napi::Number::New(env, static_cast<double>(answer.hits.size()));
-}
-
-Napi::Value PartitionObject::search_batch(const Napi::CallbackInfo& info) {
-  const Napi::Env env = info.Env();
-  BatchTask task;
-  task.partition = opened(env);
-  task.vectors = copy_floats(info[0], "vectors", any_length);
-  if (task.vectors.size() % task.partition->options().dimensions != 0) {
-    throw to_error(env, Status::fail(Code::kInvalidVector, "Expected whole rows of dimensions for vectors"));
-  }
-  task.query.k = read_integer(info[1], "k", 1, kLargestCount, 0);
-  if (!info[2].IsUndefined()) task.query.filter = copy_uint32(info[2], "filter");
-  return run_off_loop(env, Lane::kSearch, std::move(task), [](Napi::Env out, const BatchTask& done) {
-    auto list = Napi::Array::New(out, done.answers.size());
-    for (std::size_t i = 0; i < done.answers.size(); ++i) {
-      list.Set(static_cast<std::uint32_t>(i), to_object(out, done.answers[i]));
-    }
-    return list;
-  });
-}
-
-Napi::Value PartitionObject::scores_of(const Napi::CallbackInfo& info) {
-  const Napi::Env env = info.Env();
-  ScoresTask task;
-  task.partition = opened(env);
-  task.vector = copy_floats(info[0], "vector", task.partition->options().dimensions);
-  task.keys = copy_keys(info[1], "keys");
-  return run_off_loop(env, Lane::kSearch, std::move(task),
-                      [](Napi::Env out, const ScoresTask& done) { return to_array(out, done.scores); });
 }
 
 Napi::Value PartitionObject::compact(const Napi::CallbackInfo& info) {

@@ -25,6 +25,7 @@ class PartitionObject : public Napi::ObjectWrap<PartitionObject> {
   Napi::Value search(const Napi::CallbackInfo& info);
   Napi::Value explain(const Napi::CallbackInfo& info);
   Napi::Value search_into(const Napi::CallbackInfo& info);
+  Napi::Value time_search(const Napi::CallbackInfo& info);
   Napi::Value search_batch(const Napi::CallbackInfo& info);
   Napi::Value scores_of(const Napi::CallbackInfo& info);
   Napi::Value compact(const Napi::CallbackInfo& info);

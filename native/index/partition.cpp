@@ -13,9 +13,6 @@
 namespace errata {
 namespace {
 
-// Of a graph that has not been measured; 16.6 at 100k rows of 384 dimensions, connectivity 16.
-constexpr double kNodesPerBeam = 17;
-
 using Clock = std::chrono::steady_clock;
 // Long enough to amortise the lock, short enough that a search behind it does not notice.
 constexpr std::chrono::microseconds kSlice{500};
@@ -26,8 +23,7 @@ Partition::Partition(PartitionOptions options, const simd::Kernels& kernels)
     : options_(options),
       kernels_(kernels),
       rows_(options.dimensions),
-      costs_(options.costs ? *options.costs : calibrated_costs(kernels, options.dimensions, options.codes)),
-      nodes_per_beam_(kNodesPerBeam) {
+      costs_(options.costs ? *options.costs : calibrated_costs(kernels, options.dimensions, options.codes)) {
   if (options.codes) codes_ = std::make_unique<CodeStore>(options.dimensions);
 }
 

@@ -74,12 +74,17 @@ struct PutBatch {
   std::vector<Tag> tags;
 };
 
+/// Left to the planner, unless someone wants to know what the other way would have cost.
+enum class Way { kPlanned, kScan, kGraph };
+
 struct Query {
   const float* vector = nullptr;  // [dimensions], unit length
   std::size_t k = 0;
   std::size_t ef = 0;  // 0: the partition's default
   Filter filter;       // none: all rows
   const StopSignal* stop = nullptr;
+  /// kGraph holds where there is a graph and the allowed rows are more than a short list.
+  Way way = Way::kPlanned;
 };
 
 struct Hit {
@@ -109,6 +114,15 @@ struct Answer {
   std::size_t compared = 0;  // first-pass comparisons
   std::size_t rescored = 0;  // rows whose exact score was taken
   PlanReport report;
+
+  /// As new, but with the room that it has.
+  void reset() {
+    hits.clear();
+    plan.clear();
+    exhaustive = true;
+    compared = rescored = 0;
+    report = {};
+  }
 };
 
 /// What a check of the graph found. Rows that it cannot find are linked anew; what is lost even then is
@@ -235,7 +249,9 @@ class Partition {
   std::size_t key_count() const { return indexing_.load() ? restored_keys_ : keys_.size(); }
   Allowed allow(const Filter& filter) const;
   std::size_t beam(const Query& query) const;
-  void measure_costs(const Graph& graph, CostModel& costs, double& nodes_per_beam) const;
+  void measure_costs(const Graph& graph, CostModel& costs, GraphCosts& graph_costs) const;
+  bool time_searches(const Graph& graph, const std::vector<Slot>& slots, const Bitmap* allowed,
+                     double& node_us, double& nodes_per_beam) const;
   Plan plan(const Query& query, const Allowed& allowed) const;
   std::size_t rows_wanted(const Allowed& allowed, std::size_t k) const;
   Status run(const Query& query, const Allowed& allowed, Plan plan, Answer& answer) const;
@@ -311,7 +327,7 @@ class Partition {
 
   CostModel costs_;
   std::unique_ptr<Graph> graph_;
-  double nodes_per_beam_;          // comparisons of an unfiltered graph search, over its beam
+  GraphCosts graph_costs_;
   std::size_t churn_ = 0;          // rows removed or replaced since the graph was built,
   std::size_t audited_churn_ = 0;  // and those of them before the last full audit
   bool audit_due_ = false;

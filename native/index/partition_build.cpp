@@ -41,7 +41,7 @@ void Partition::build(std::unique_ptr<Graph> loaded) {
     growing_ = graph.get();
   }
   CostModel costs = costs_;  // this thread alone replaces them
-  double nodes_per_beam = nodes_per_beam_;
+  GraphCosts graph_costs = graph_costs_;
   bool ready = false, proven = !fresh, doubtful = !fresh && audit_due_;
   while (!stop_tender_.load()) {
     if (!ready) {
@@ -49,7 +49,7 @@ void Partition::build(std::unique_ptr<Graph> loaded) {
       proven = true;
       std::shared_lock<RwLock> guard(lock_);
       ready = dirty_.size() + (live_end() - std::min(live_end(), graph->size())) <= kFinalLinks;
-      if (ready) measure_costs(*graph, costs, nodes_per_beam);
+      if (ready) measure_costs(*graph, costs, graph_costs);
       continue;
     }
     std::lock_guard<RwLock> guard(lock_);
@@ -68,7 +68,7 @@ void Partition::build(std::unique_ptr<Graph> loaded) {
     kept_aside_.clear();
     growing_ = nullptr;
     costs_ = costs;
-    nodes_per_beam_ = nodes_per_beam;
+    graph_costs_ = graph_costs;
     audit_due_ = doubtful;
     return;
   }

@@ -2,6 +2,7 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
+#include <random>
 
 #include "index/partition.hpp"
 #include "index/scan_pool.hpp"
@@ -16,9 +17,10 @@ namespace {
 constexpr double kWorstShare = 0.3;
 constexpr double kOverrun = 1.5;
 constexpr double kWorthProbing = 0.25;
-// Between allowed rows there are fewer ways: with a beam of 64 recall@10 fell to .981 on filters that are a
-// tenth of the clusters (planner_test.cpp); with 96 it stays above .99.
-constexpr double kFilteredBeam = 1.5;
+// A filter may shut out the query's own neighbourhood, and what comes next is spread over many others: 30k
+// rows in 2,000 clusters, the half on the query's far side, recall@10 .941 with 1.5 times the beam, .978 with
+// 3, .990 with 4.5 (random halves: .988, .994, .996).
+constexpr double kFilteredBeam = 4.5;
 // Half of the bits in a word: from there on whole chunks are compared (see scan.cpp).
 constexpr double kDenseShare = 24.0 / 64.0;
 
@@ -26,6 +28,7 @@ constexpr double kDenseShare = 24.0 / 64.0;
 constexpr double kLeastShareUs = 500;
 // What is timed on a partition's own rows: enough to be told from noise, a few milliseconds in all.
 constexpr std::size_t kSampleSearches = 24;
+constexpr std::size_t kSampleFiltered = 12;
 constexpr std::size_t kSampleRows = 8192;
 constexpr std::size_t kSampleRuns = 3;
 
@@ -97,56 +100,89 @@ Partition::Plan Partition::plan(const Query& query, const Allowed& allowed) cons
       costs_.fixed_us + (share >= kDenseShare ? slots * costs_.row_us : rows * costs_.picked_row_us);
   if (!allowed.list) report.threads = scan_threads(report.scan_us);
   report.estimated_us = report.scan_us / static_cast<double>(report.threads);
-  if (!graph_ || allowed.list || allowed.rows == 0) return plan;
+  if (!graph_ || allowed.list || allowed.rows == 0 || query.way == Way::kScan) return plan;
 
+  // A filter that lets all pass is none.
+  const bool filtered = allowed.filtered && allowed.rows < live_rows_;
   const std::size_t ef =
-      static_cast<std::size_t>(static_cast<double>(beam(query)) * (allowed.filtered ? kFilteredBeam : 1.0));
-  const double fewest = static_cast<double>(ef) * nodes_per_beam_;
-  report.graph_us = costs_.fixed_us + std::min(slots, fewest / share) * costs_.node_us;
+      static_cast<std::size_t>(static_cast<double>(beam(query)) * (filtered ? kFilteredBeam : 1.0));
+  const double node_us = costs_.node_us * (filtered ? graph_costs_.filtered_node : 1.0);
+  const double fewest = static_cast<double>(ef) *
+                        (filtered ? graph_costs_.filtered_nodes_per_beam : graph_costs_.nodes_per_beam);
+  report.graph_us = costs_.fixed_us + std::min(slots, fewest / share) * node_us;
   // Where matches lie close to the query the graph does much better than it would on a random filter: the
   // first few hundred nodes tell.
-  const bool probe = fewest * costs_.node_us < kWorthProbing * report.scan_us;
-  if (report.graph_us >= report.scan_us && !(allowed.filtered && probe)) return plan;
+  const bool probe = fewest * node_us < kWorthProbing * report.scan_us;
+  const bool forced = query.way == Way::kGraph;
+  if (report.graph_us >= report.scan_us && !(filtered && probe) && !forced) return plan;
   plan.graph = true;
   report.threads = 1;
   plan.search.ef = report.ef = ef;
-  report.estimated_us = std::min(report.graph_us, report.scan_us);
-  if (!allowed.filtered) return plan;
+  report.estimated_us = forced ? report.graph_us : std::min(report.graph_us, report.scan_us);
+  if (!filtered || forced) return plan;
   const double most_us =
       std::max(kWorstShare * report.scan_us, std::min(kOverrun * report.graph_us, report.scan_us));
-  plan.search.budget = report.budget = static_cast<std::size_t>(std::max(fewest, most_us / costs_.node_us));
+  plan.search.budget = report.budget = static_cast<std::size_t>(std::max(fewest, most_us / node_us));
   plan.search.unfiltered = static_cast<std::size_t>(fewest);
   plan.search.expected_share = share;
   return plan;
 }
 
+/// Searches for rows of its own. Takes the quicker runs: what disturbs a run only makes it longer. False
+/// where nothing could be measured.
+bool Partition::time_searches(const Graph& graph, const std::vector<Slot>& slots, const Bitmap* allowed,
+                              double& node_us, double& nodes_per_beam) const {
+  const ScanSource source = this->source();
+  std::vector<double> times;
+  std::size_t distances = 0;
+  GraphSearch search;
+  search.allowed = allowed;
+  search.wanted = search.ef =
+      static_cast<std::size_t>(static_cast<double>(options_.ef_search) * (allowed ? kFilteredBeam : 1.0));
+  const std::size_t searches = allowed ? kSampleFiltered : kSampleSearches;
+  for (std::size_t i = 0; i < searches; ++i) {
+    const ScanQuery query(source, rows_.row(slots[i * slots.size() / searches]));
+    search.vector = query.vector;
+    search.coded = &query.coded;
+    const Clock::time_point start = Clock::now();
+    if (!graph.search(search).ok() || search.distances == 0) return false;
+    times.push_back(us_since(start) / static_cast<double>(search.distances));
+    distances += search.distances;
+  }
+  const auto quick = times.begin() + static_cast<std::ptrdiff_t>(searches / 4);
+  std::nth_element(times.begin(), quick, times.end());
+  node_us = *quick;
+  nodes_per_beam = static_cast<double>(distances) / static_cast<double>(searches * search.ef);
+  return true;
+}
+
 /// The calibration at start knows neither how far apart this partition's rows lie in memory nor how its graph
-/// is shaped. Takes the quick runs: what disturbs a run only makes it longer.
-void Partition::measure_costs(const Graph& graph, CostModel& costs, double& nodes_per_beam) const {
+/// is shaped.
+void Partition::measure_costs(const Graph& graph, CostModel& costs, GraphCosts& graph_costs) const {
   std::vector<Slot> slots;
   const std::size_t step = std::max<std::size_t>(1, info_.size() / kSampleRows);
   for (std::size_t slot = 0; slot < info_.size(); slot += step) {
     if (live_.test(slot)) slots.push_back(static_cast<Slot>(slot));
   }
   if (slots.size() < kSampleSearches) return;
-  const ScanSource source = this->source();
-  std::vector<double> node_us;
-  std::size_t distances = 0;
-  for (std::size_t i = 0; i < kSampleSearches; ++i) {
-    const ScanQuery query(source, rows_.row(slots[i * slots.size() / kSampleSearches]));
-    GraphSearch search;
-    search.vector = query.vector;
-    search.coded = &query.coded;
-    search.wanted = search.ef = options_.ef_search;
-    const Clock::time_point start = Clock::now();
-    if (!graph.search(search).ok() || search.distances == 0) return;
-    node_us.push_back(us_since(start) / static_cast<double>(search.distances));
-    distances += search.distances;
+  double node_us = 0, filtered_us = 0;
+  if (!time_searches(graph, slots, nullptr, node_us, graph_costs.nodes_per_beam)) return;
+  // A random half, as a filter without any pattern.
+  Bitmap half;
+  std::size_t passed = 0;
+  std::mt19937_64 random(1);
+  for (std::size_t word = 0; word < live_.word_count(); ++word) {
+    const std::uint64_t bits = live_.word(word) & random();
+    half.or_word(word, bits);
+    passed += count_bits(bits);
   }
-  std::nth_element(node_us.begin(), node_us.begin() + kSampleSearches / 4, node_us.end());
-  nodes_per_beam = static_cast<double>(distances) / static_cast<double>(kSampleSearches * options_.ef_search);
+  if (time_searches(graph, slots, &half, filtered_us, graph_costs.filtered_nodes_per_beam)) {
+    graph_costs.filtered_nodes_per_beam *= static_cast<double>(passed) / static_cast<double>(info_.size());
+    if (options_.costs == nullptr) graph_costs.filtered_node = std::max(1.0, filtered_us / node_us);
+  }
   if (options_.costs != nullptr) return;
-  costs.node_us = node_us[kSampleSearches / 4];
+  costs.node_us = node_us;
+  const ScanSource source = this->source();
   const ScanQuery query(source, rows_.row(slots[0]));
   double picked = 1e12, whole = 1e12;
   const std::size_t words = std::min(live_.word_count(), kSampleRows / kChunkSlots);

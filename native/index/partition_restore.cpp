@@ -84,7 +84,7 @@ Status Partition::restore(const std::shared_ptr<Snapshot>& snapshot, std::uint32
       status = index_rows(*restored);
       if (status.ok()) status = load_graph(*restored, graph);
       if (status.ok() && graph) {
-        measure_costs(*graph, costs_, nodes_per_beam_);
+        measure_costs(*graph, costs_, graph_costs_);
         graph_ = std::move(graph);
       }
     } else if (status.ok()) {

@@ -82,7 +82,7 @@ ScanSource Partition::source() const {
 
 Status Partition::run(const Query& query, const Allowed& allowed, Plan plan, Answer& answer) const {
   const Clock::time_point start = Clock::now();
-  answer = {};
+  answer.reset();
   const std::size_t k = std::min(query.k, allowed.keys);
   const std::size_t wanted = rows_wanted(allowed, k);
   const auto finish = [&] {
@@ -108,7 +108,8 @@ Status Partition::run(const Query& query, const Allowed& allowed, Plan plan, Ans
     name = answer.plan;
     suffix = "+scan";
   }
-  std::vector<NearRows> near(1, NearRows(wanted, scanned.margin));
+  std::vector<NearRows> near;
+  near.emplace_back(wanted, scanned.margin);
   // A graph search that gave up has a scan after it, which may be worth sharing.
   plan.report.threads = allowed.list ? 1 : scan_threads(plan.report.scan_us);
   const bool whole =
@@ -154,7 +155,7 @@ Status Partition::run_graph(const Query& query, const Allowed& allowed, const Sc
   search.vector = query.vector;
   search.coded = &scanned.coded;
   search.wanted = std::min(allowed.rows, wanted + kRescoreRows);
-  search.allowed = allowed.filtered || tombstones() != 0 ? allowed.bitmap : nullptr;
+  search.allowed = allowed.rows < info_.size() ? allowed.bitmap : nullptr;
   search.stop = query.stop;
   Status status = graph_->search(search);
   if (!status.ok()) return status;

@@ -117,14 +117,18 @@ export interface NativePartition {
     keys: Float64Array,
     scores: Float32Array,
     kinds: Uint8Array,
+    plan?: NativePlan,
   ): number;
-  /** The same with the planner's figures. */
+  /** Microseconds of one of `repeats` unfiltered searches within the addon: what `searchInto` takes more is the crossing. */
+  timeSearch(vector: Float32Array, k: number, repeats: number): number;
+  /** As `search`, with the planner's figures. */
   explain(
     vector: Float32Array,
     k: number,
     efSearch: number | undefined,
     filter: Uint32Array | undefined,
     stop?: NativeStop,
+    plan?: NativePlan,
   ): NativeExplainedAnswer | Promise<NativeExplainedAnswer>;
   /** `[n, dimensions]` queries in one pass over the rows; exact. */
   searchBatch(vectors: Float32Array, k: number, filter: Uint32Array | undefined): Promise<NativeAnswer[]>;
@@ -145,6 +149,9 @@ export interface NativePartition {
   stats(): NativePartitionStats;
   close(): void;
 }
+
+/** Instead of the planner's choice, to learn what the other way would have cost. `graph` only where it is possible. */
+export type NativePlan = 'scan' | 'graph';
 
 declare const stopHandle: unique symbol;
 /** Ends searches early; see `createStop`. */

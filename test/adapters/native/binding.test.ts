@@ -1,7 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
 import { describe, expect, it } from 'vitest';
-import { loadAddon, type NativePartition } from '../../../src/adapters/native/load-addon.js';
+import {
+  loadAddon,
+  type NativeBatch,
+  type NativePartition,
+} from '../../../src/adapters/native/load-addon.js';
 import { createNativeVectorIndex } from '../../../src/adapters/native/native-vector-index.js';
 import { seededRandom } from '../../../src/evaluation/statistics/seeded-random.js';
 import { DIMENSIONS, note, noteId, unit } from '../../contract/vector-index.contract.js';
@@ -11,7 +15,6 @@ const addon = loadAddon();
 const LEAK_CALLS = Number(process.env.ERRATA_LEAK_CALLS ?? 20_000);
 
 async function partitionOf(rows: number, dimensions = DIMENSIONS): Promise<NativePartition> {
-  const random = seededRandom(5);
   const partition = new addon.Partition({
     dimensions,
     connectivity: 16,
@@ -19,10 +22,16 @@ async function partitionOf(rows: number, dimensions = DIMENSIONS): Promise<Nativ
     efSearch: 64,
     graphThreshold: 1_000_000,
   });
+  await partition.put(batchOf(rows, dimensions));
+  return partition;
+}
+
+function batchOf(rows: number, dimensions = DIMENSIONS): NativeBatch {
+  const random = seededRandom(5);
   const vectors = new Float32Array(rows * dimensions).map(() => random() - 0.5);
   for (let row = 0; row < rows; row += 1)
     addon.normalize(vectors.subarray(row * dimensions, (row + 1) * dimensions));
-  await partition.put({
+  return {
     keys: Float64Array.from({ length: rows }, (_, i) => i),
     orders: new Uint32Array(rows * 4),
     rowBegin: Uint32Array.from({ length: rows + 1 }, (_, i) => i),
@@ -30,8 +39,7 @@ async function partitionOf(rows: number, dimensions = DIMENSIONS): Promise<Nativ
     vectors,
     tagBegin: new Uint32Array(rows + 1),
     tags: new Uint32Array(),
-  });
-  return partition;
+  };
 }
 
 const room = (k: number) => [new Float64Array(k), new Float32Array(k), new Uint8Array(k)] as const;
@@ -62,6 +70,34 @@ describe('searchInto', () => {
     expect([scores[3], scores[11], kinds[4], kinds[12]]).toEqual([-1, -1, 9, 9]);
     expect(kinds.subarray(5, 12)).toEqual(answer.kinds);
     partition.close();
+  });
+
+  it('takes another plan than the planner’s where it is told to, and finds the same', async () => {
+    const partition = await partitionOf(300);
+    const graph = new addon.Partition({
+      dimensions: DIMENSIONS,
+      connectivity: 16,
+      efConstruction: 64,
+      efSearch: 64,
+      graphThreshold: 100,
+    });
+    const query = unit(1, -2, 3);
+    const planned = await partition.search(query, 5, undefined, undefined);
+    const arrays = room(5);
+    expect(partition.searchInto(query, 5, undefined, undefined, ...arrays, 'graph')).toBe(5);
+    expect([...arrays[0]]).toEqual([...planned.keys]);
+    // There is no graph, so it was the scan all the same.
+    expect((await partition.explain(query, 5, undefined, undefined, undefined, 'graph')).plan).toBe('scan');
+    await graph.put(batchOf(300));
+    await graph.settle();
+    expect((await graph.explain(query, 5, undefined, undefined, undefined, 'graph')).plan).toBe('graph');
+    expect((await graph.explain(query, 5, undefined, undefined, undefined, 'scan')).plan).toBe('scan');
+    expect(() => partition.searchInto(query, 5, undefined, undefined, ...arrays, 'guess' as never)).toThrow(
+      expect.objectContaining({ code: 'INVALID_INPUT' }),
+    );
+    expect(partition.timeSearch(query, 5, 10)).toBeGreaterThan(0);
+    partition.close();
+    graph.close();
   });
 
   it('refuses what it cannot fill, and a query that is detached, short, not finite or of another type', async () => {
