@@ -105,9 +105,15 @@ export class HubTokenizer implements TextTokenizer {
     const truncated = encoding.getLength() > this.#room;
     // The direction must be said: the library's default here drops the beginning.
     if (truncated) encoding.truncate(this.#room, 0, 'right');
+    // Byte-level processors trim offsets whenever they run, so that these are taken before the second time.
+    const offsets = wantSpans ? toUtf16(encoding.getOffsets(), text) : undefined;
     const whole = this.#tokenizer.postProcess(encoding, null, true);
     const ids = Int32Array.from(whole.getIds());
-    return wantSpans ? { ids, truncated, spans: toUtf16(whole.getOffsets(), text) } : { ids, truncated };
+    if (offsets === undefined) return { ids, truncated };
+    const spans = new Int32Array(2 * ids.length);
+    // Special tokens stand before and behind the text; theirs stay empty.
+    spans.set(offsets, 2 * Math.max(0, whole.getSpecialTokensMask().indexOf(0)));
+    return { ids, truncated, spans };
   }
 }
 
