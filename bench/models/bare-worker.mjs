@@ -14,12 +14,12 @@ const session = await runtime.InferenceSession.create(weightsPath, {
 parentPort.on('message', async ({ texts, counter }) => {
   const next = new Int32Array(counter);
   for (let at = Atomics.add(next, 0, 1); at < texts.length; at = Atomics.add(next, 0, 1)) {
-    const ids = texts[at];
+    const { ids, typeIds } = texts[at];
     const shape = [1, ids.length];
     const feeds = {
       input_ids: new runtime.Tensor('int64', ids, shape),
       attention_mask: new runtime.Tensor('int64', new BigInt64Array(ids.length).fill(1n), shape),
-      token_type_ids: new runtime.Tensor('int64', new BigInt64Array(ids.length), shape),
+      token_type_ids: new runtime.Tensor('int64', typeIds, shape),
     };
     const outputs = await session.run(feeds);
     for (const output of Object.values(outputs)) output.dispose();

@@ -6,9 +6,11 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { createOnnxEmbedder } from '../../dist/adapters/onnx/create-onnx-embedder.js';
+import { createOnnxReranker } from '../../dist/adapters/onnx/create-onnx-reranker.js';
 import { HubTokenizer } from '../../dist/adapters/onnx/hub-tokenizer.js';
 import { parseConfig } from '../../dist/config/parse-config.js';
 import { installedModel } from '../../dist/models/installed-models.js';
+import { readModelDirectory } from '../../dist/models/model-directory.js';
 import { loadRival } from '../index/install-rivals.mjs';
 
 const MODEL = 'all-MiniLM-L6-v2';
@@ -25,9 +27,8 @@ export function openErrata(threads) {
   return createOnnxEmbedder({ modelDir: directory, manifestEntry: entry, workers: threads });
 }
 
-/** `run(ids[])` resolves when every text went through the model, `threads` at a time. */
-export async function openBare(threads) {
-  const { weightsPath } = benchModel();
+/** `run(inputs)` resolves when every text went through the model, `threads` at a time. */
+export async function openBare(threads, weightsPath = benchModel().weightsPath) {
   const workers = Array.from(
     { length: threads },
     () => new Worker(new URL('bare-worker.mjs', import.meta.url), { workerData: { weightsPath } }),
@@ -44,13 +45,41 @@ export async function openBare(threads) {
   };
 }
 
+const wide = (numbers) => BigInt64Array.from(numbers, BigInt);
+
+export function openTokenizer() {
+  const { entry, directory } = benchModel();
+  return HubTokenizer.open(path.join(directory, 'tokenizer.json'), entry.maxTokens);
+}
+
 /** Token ids as the model wants them. */
 export async function tokenize(texts) {
-  const { entry, directory } = benchModel();
-  const tokenizer = await HubTokenizer.open(path.join(directory, 'tokenizer.json'), entry.maxTokens);
+  const tokenizer = await openTokenizer();
   const encoded = [];
-  for (const text of texts) encoded.push(BigInt64Array.from((await tokenizer.encode(text)).ids, BigInt));
+  for (const text of texts) {
+    const { ids } = await tokenizer.encode(text);
+    encoded.push({ ids: wide(ids), typeIds: new BigInt64Array(ids.length) });
+  }
   return encoded;
+}
+
+/** Our cross-encoder over a model directory, and the bare runtime's inputs for the same pairs. */
+export async function openReranker(folder, threads) {
+  const manifestEntry = await readModelDirectory(folder, undefined);
+  const tokenizer = await HubTokenizer.open(path.join(folder, 'tokenizer.json'), manifestEntry.maxTokens);
+  const reranker = await createOnnxReranker({
+    modelDir: folder,
+    manifestEntry,
+    workers: threads,
+    timeoutMs: 60_000,
+  });
+  return {
+    reranker,
+    async inputsOf(query, passages) {
+      const pairs = await tokenizer.encodePairs(query, passages);
+      return pairs.map(({ ids, typeIds }) => ({ ids: wide(ids), typeIds: wide(typeIds) }));
+    },
+  };
 }
 
 /** transformers.js on the same weights and tokenizer, or `{ missing }`. Its own files beside them say what the model is. */

@@ -1,24 +1,22 @@
-// Embedding against the bare runtime and transformers.js on the same file, one query, reranking, and memory over many texts.
+// Embedding against the bare runtime and transformers.js on the same file, tokenizing, one query, reranking, and memory over many texts.
 import { median } from '../../dist/evaluation/statistics/describe-sample.js';
-import { openCollection, SAMPLE } from '../fixtures/collections.mjs';
-import { BENCH_CALLER } from '../fixtures/installation.mjs';
 import { lessonOf } from '../fixtures/lessons.mjs';
 import { figure, latencyMetric, residentMiB } from '../harness/measure.mjs';
-import { mixedTexts, openBare, openErrata, openTransformers, tokenize } from '../models/contestants.mjs';
+import {
+  mixedTexts,
+  openBare,
+  openErrata,
+  openTokenizer,
+  openTransformers,
+  tokenize,
+} from '../models/contestants.mjs';
+import { meets, ratios, seconds, total } from '../models/ratio.mjs';
+import { crossEncoder, lateInteraction } from '../models/rerank-cases.mjs';
 
 const THREADS = 2;
 const RIVAL_BATCH = 32;
 
-const cases = () => [{ name: 'embedding' }, { name: 'query' }, { name: 'rerank' }, { name: 'memory' }];
-
-async function seconds(work) {
-  const start = performance.now();
-  await work();
-  return (performance.now() - start) / 1_000;
-}
-
-const ratios = (others, own) => others.map((value, round) => value / own[round]);
-const meets = (what, ok, value) => ({ what, ok, value: Math.round(value * 1_000) / 1_000 });
+const cases = () => Object.keys(RUNS).map((name) => ({ name }));
 
 function cosine(a, b) {
   let [product, first, second] = [0, 0, 0];
@@ -131,6 +129,44 @@ async function embedding({ quick, log }) {
   }
 }
 
+async function tokenizing({ quick }) {
+  const rounds = quick ? 3 : 10;
+  const texts = mixedTexts(quick ? 150 : 1_000, lessonOf);
+  const size = texts.length / rounds;
+  const tokenizer = await openTokenizer();
+  const ours = await openErrata(THREADS);
+  try {
+    const times = { tokenize: [], embed: [] };
+    for (const text of texts.slice(0, 20)) await tokenizer.encode(text);
+    await ours.embed(texts.slice(0, 20), { kind: 'passage' });
+    for (let round = 0; round < rounds; round += 1) {
+      const part = texts.slice(round * size, (round + 1) * size);
+      times.tokenize.push(
+        await seconds(async () => {
+          for (const text of part) await tokenizer.encode(text);
+        }),
+      );
+      times.embed.push(await seconds(() => ours.embed(part, { kind: 'passage', priority: 'bulk' })));
+    }
+    const shares = ratios(times.tokenize, times.embed);
+    return {
+      setup: `${texts.length} texts of 5 to 200 tokens, ${rounds} rounds: token ids one text after the other, then the embedding of the same texts on ${THREADS} threads, which tokenizes them again`,
+      metrics: [
+        figure(
+          'tokenizing',
+          'texts/s',
+          'higher',
+          times.tokenize.map((time) => size / time),
+        ),
+        figure('tokenizing ÷ embedding', '×', 'lower', shares),
+      ],
+      checks: [meets('tokenizing at most 0.03 × the embedding', median(shares) <= 0.03, median(shares))],
+    };
+  } finally {
+    await ours.close();
+  }
+}
+
 async function query({ quick }) {
   const calls = quick ? 100 : 1_000;
   const texts = Array.from({ length: calls + 20 }, (_, index) => `${lessonOf(index * 17)} Number ${index}.`);
@@ -147,7 +183,6 @@ async function query({ quick }) {
       times.bare.push(theirs * 1_000);
     }
     const ratio = median(times.ours) / median(times.bare);
-    const total = (list) => list.reduce((sum, value) => sum + value, 0) / 1_000;
     return {
       setup: `${calls} new queries, one at a time, in turns with the bare run of the same token ids in a thread of its own`,
       metrics: [
@@ -160,47 +195,6 @@ async function query({ quick }) {
   } finally {
     await bare.close();
     await ours.close();
-  }
-}
-
-/** From the read path's own stage times: what reranking adds to a query's embedding. */
-async function rerank({ quick }) {
-  const collection = await openCollection(SAMPLE);
-  try {
-    const times = { embed: [], rerank: [] };
-    let reranked = 0;
-    const rounds = quick ? 1 : 4;
-    for (let round = 0; round < rounds; round += 1)
-      for (const { expected: _expected, query: text, ...request } of collection.queries) {
-        const asked = { ...request, query: `${text} (${round})` };
-        const { stages, rerankModel, candidates } = await collection.app.useCases.retrieval.retrieve(
-          BENCH_CALLER,
-          asked,
-        );
-        if (candidates.length < 20) continue;
-        reranked += Number(rerankModel === 'late-interaction');
-        for (const name of ['embed', 'rerank'])
-          times[name].push(stages.find((stage) => stage.name === name).ms);
-      }
-    const share = median(times.rerank) / median(times.embed);
-    const total = (list) => list.reduce((sum, value) => sum + value, 0) / 1_000;
-    return {
-      setup: `${times.rerank.length} new queries of the sample with 20 candidates each; times of the read path's stages`,
-      metrics: [
-        latencyMetric('embed', { times: times.embed, seconds: total(times.embed) }),
-        latencyMetric('rerank 20 candidates, late interaction', {
-          times: times.rerank,
-          seconds: total(times.rerank),
-        }),
-        figure('rerank ÷ embed', '×', 'lower', share),
-      ],
-      checks: [
-        meets('every answer was reranked', reranked === times.rerank.length, reranked),
-        meets('20 candidates reranked in under 0.1 × the embedding', share < 0.1, share),
-      ],
-    };
-  } finally {
-    await collection.close();
   }
 }
 
@@ -234,7 +228,7 @@ async function memory({ quick }) {
   }
 }
 
-const RUNS = { embedding, query, rerank, memory };
+const RUNS = { embedding, tokenizing, query, rerank: lateInteraction, 'cross-encoder': crossEncoder, memory };
 const run = ({ name }, options) => RUNS[name](options);
 
 export const suite = {

@@ -1,13 +1,17 @@
+import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { createOnnxEmbedder } from '../adapters/onnx/create-onnx-embedder.js';
 import { createOnnxReranker } from '../adapters/onnx/create-onnx-reranker.js';
-import type { ModelBenchRequest, ModelBenchResult, ModelSpeed } from '../cli/cli-deps.js';
+import type { ModelBenchRequest, ModelBenchResult, ModelSpeed, SpeedFigures } from '../cli/cli-deps.js';
 import type { Config } from '../config/config.js';
-import { ErrataError } from '../domain/errors.js';
+import { ErrataError, isErrataError } from '../domain/errors.js';
+import type { ExecutionProvider } from '../domain/inference.js';
 import { compareReports, type MeasureComparison } from '../evaluation/compare-reports.js';
 import type { EvaluationReport } from '../evaluation/report.js';
 import { quantile } from '../evaluation/statistics/describe-sample.js';
+import type { InstalledModel } from '../models/installed-models.js';
 import { findModel } from '../models/model-directory.js';
+import type { LocalRuntime } from '../ports/model-runtime.js';
 import { LATE_INTERACTION } from '../retrieval/rerank-candidates.js';
 import { evaluateSample } from './evaluate-sample.js';
 import { sampleTexts } from './load-sample.js';
@@ -27,10 +31,14 @@ const PAIRS = 20;
 export async function benchModel(request: ModelBenchRequest): Promise<ModelBenchResult> {
   const { config, name, signal } = request;
   const { entry } = await findModel(name, { cacheDir: config.modelsDir });
-  const speed = await measureSpeed(config, name);
-  signal.throwIfAborted();
+  const speed: ModelSpeed[] = [];
+  // Each provider alone, so that what cannot run here is seen instead of being replaced.
+  for (const provider of config.executionProviders) {
+    speed.push(await measureSpeed(config, name, provider));
+    signal.throwIfAborted();
+  }
   const reranks = entry.task === 'reranking';
-  if (!reranks && request.golden === undefined) return { name, speed: [speed] };
+  if (!reranks && request.golden === undefined) return { name, speed };
   const base: Config = reranks ? { ...config, reranker: LATE_INTERACTION } : config;
   const changed: Config = reranks ? { ...config, reranker: name } : { ...config, embedder: name };
   const evaluate = async (one: Config) => {
@@ -44,7 +52,7 @@ export async function benchModel(request: ModelBenchRequest): Promise<ModelBench
   const baseline = reranks ? LATE_INTERACTION : base.embedder;
   return {
     name,
-    speed: [speed],
+    speed,
     quality: {
       baseline,
       queries: after.cases.length,
@@ -80,9 +88,31 @@ function verdictOf(measures: readonly MeasureComparison[], name: string, baselin
   return `no difference between ${name} and ${baseline} that this set can show: ${change}; it finds differences from ${detectable.toFixed(3)} on`;
 }
 
-async function measureSpeed(config: Config, name: string): Promise<ModelSpeed> {
+async function measureSpeed(config: Config, name: string, provider: ExecutionProvider): Promise<ModelSpeed> {
   const { entry, directory } = await findModel(name, { cacheDir: config.modelsDir });
-  const options = { modelDir: directory, workers: config.workers };
+  const { precision } = entry;
+  try {
+    return { provider, precision, ...(await measureOn(config, { entry, directory }, provider)) };
+  } catch (error) {
+    // The processor's failure is the model's; of other providers it is what the bench is there to show.
+    if (provider === 'cpu' || !isErrataError(error, 'MODEL_UNAVAILABLE')) throw error;
+    return { provider, precision, refused: error.message };
+  }
+}
+
+async function measureOn(
+  config: Config,
+  { entry, directory }: InstalledModel,
+  provider: ExecutionProvider,
+): Promise<SpeedFigures> {
+  const options = {
+    modelDir: directory,
+    workers: config.workers,
+    providers: [provider],
+    batches: config.batches,
+    // As a start of the server has it, with what earlier ones have left.
+    runtimeDir: join(config.modelsDir, '.runtime'),
+  };
   const texts = sampleTexts();
   const started = performance.now();
   if (entry.task === 'reranking') {
@@ -93,7 +123,7 @@ async function measureSpeed(config: Config, name: string): Promise<ModelSpeed> {
       const single = await timesOf(SINGLE_TEXTS, (at) =>
         reranker.rerank(texts[at % texts.length] ?? '', passages),
       );
-      return { provider: 'cpu', precision: entry.precision, loadMs, unit: `${PAIRS} pairs`, ...single };
+      return { loadMs, unit: `${PAIRS} pairs`, ...single, ...layoutOf(reranker.runtime()) };
     } finally {
       await reranker.close();
     }
@@ -108,10 +138,16 @@ async function measureSpeed(config: Config, name: string): Promise<ModelSpeed> {
     const from = performance.now();
     await embedder.embed(bulk, { kind: 'passage', priority: 'bulk' });
     const textsPerSecond = (1_000 * BULK_TEXTS) / (performance.now() - from);
-    return { provider: 'cpu', precision: entry.precision, loadMs, unit: 'query', ...single, textsPerSecond };
+    return { loadMs, unit: 'query', ...single, textsPerSecond, ...layoutOf(embedder.runtime()) };
   } finally {
     await embedder.close();
   }
+}
+
+function layoutOf(runtime: LocalRuntime | undefined) {
+  if (runtime === undefined) return {};
+  const { sessions, threadsPerSession, batches } = runtime;
+  return { sessions, threadsPerSession, batches };
 }
 
 /** One at a time; the first tenth is warm-up. */

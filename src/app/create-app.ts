@@ -31,6 +31,7 @@ import { ModelFollower } from './follow-model.js';
 import type { Engines } from './installation.js';
 import { createModelGeneration, type SharedParts } from './model-generation.js';
 import { ModelSlot } from './model-slot.js';
+import { modelStates } from './model-states.js';
 import { openShadowModel } from './open-shadow-model.js';
 
 export interface AppParts {
@@ -201,10 +202,11 @@ export async function createApp(parts: AppParts): Promise<App> {
 
 async function stats(
   store: Store,
-  { embedder, vectorIndex }: Engines,
+  engines: Engines,
   scope: Parameters<UseCases['stats']>[0],
   uptimeSeconds: number,
 ): Promise<Stats> {
+  const { embedder, vectorIndex } = engines;
   const { cacheHits, cacheMisses, truncatedTexts } = embedder.stats();
   const lookups = cacheHits + cacheMisses;
   const indexed =
@@ -220,6 +222,6 @@ async function stats(
     cacheHitRate: lookups === 0 ? undefined : cacheHits / lookups,
     truncatedTexts,
     uptimeSeconds,
-    ...(scope === 'all' ? { vectorIndex: vectorIndex.stats() } : {}),
+    ...(scope === 'all' ? { vectorIndex: vectorIndex.stats(), models: modelStates(engines) } : {}),
   };
 }

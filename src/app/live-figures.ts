@@ -2,6 +2,7 @@ import type { Logger } from '../ports/logger.js';
 import type { Store } from '../ports/note-store.js';
 import type { LiveFigures } from '../ports/telemetry.js';
 import type { Engines } from './installation.js';
+import { modelStates } from './model-states.js';
 
 /** A count reads every active note: seconds at 100,000. */
 const COUNT_EVERY_MS = 5 * 60_000;
@@ -13,11 +14,8 @@ export interface LiveFigureSource {
 }
 
 /** Figures for a scrape; notes are counted in the background, at most every five minutes and only while somebody asks. */
-export function createLiveFigures(
-  store: Store,
-  { embedder, vectorIndex }: Engines,
-  logger: Logger,
-): LiveFigureSource {
+export function createLiveFigures(store: Store, engines: Engines, logger: Logger): LiveFigureSource {
+  const { embedder, vectorIndex } = engines;
   let counted: { readonly active: number; readonly neverUsed: number } | undefined;
   let nextMs = 0;
   let counting: Promise<void> | undefined;
@@ -50,6 +48,7 @@ export function createLiveFigures(
       const { cacheHits, cacheMisses, truncatedTexts, embeddedTexts } = embedder.stats();
       return {
         ...{ cacheHits, cacheMisses, truncatedTexts, embeddedTexts },
+        models: modelStates(engines),
         indexedNotes: vectorIndex.count(),
         indexBytes: vectorIndex.stats().memoryBytes,
         activeNotes: counted?.active,

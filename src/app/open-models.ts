@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { createHostedEmbedder } from '../adapters/hosted/hosted-embedder.js';
 import { HostedReranker } from '../adapters/hosted/hosted-reranker.js';
 import { parseHostedName } from '../adapters/hosted/hosted-shapes.js';
@@ -11,6 +12,7 @@ import { shippedManifest } from '../models/manifest.js';
 import { findModel } from '../models/model-directory.js';
 import type { Embedder } from '../ports/embedder.js';
 import type { Logger } from '../ports/logger.js';
+import type { LocalRuntime } from '../ports/model-runtime.js';
 import type { Reranker } from '../ports/reranker.js';
 import { LATE_INTERACTION } from '../retrieval/rerank-candidates.js';
 
@@ -60,12 +62,29 @@ async function openLocalEmbedder(config: Config, logger: Logger): Promise<Embedd
       'UNKNOWN_MODEL',
       'Expected an embedding model for ERRATA_EMBEDDER (--embedder), received a reranking one',
     );
-  return createOnnxEmbedder({
+  const embedder = await createOnnxEmbedder({
+    ...inferenceOptions(config),
     modelDir: directory,
     manifestEntry: entry,
-    workers: config.workers,
+    batches: config.batches,
     onWarning: (error) => logger.warn({ error }, 'embedding model: degraded'),
   });
+  logRuntime(logger, entry.name, embedder.runtime());
+  return embedder;
+}
+
+/** What every local model is opened with; optimised graphs and measurements lie beside the models. */
+function inferenceOptions(config: Config) {
+  const { workers, executionProviders: providers, modelsDir } = config;
+  return { workers, providers, runtimeDir: join(modelsDir, '.runtime') };
+}
+
+/** One line a model; a provider that was asked for and cannot be had is worth a warning, and the next one serves. */
+function logRuntime(logger: Logger, model: string, runtime: LocalRuntime | undefined): void {
+  if (runtime === undefined) return;
+  const { refused, ...facts } = runtime;
+  if (refused.length === 0) logger.info({ model, ...facts }, 'local model: opened');
+  else logger.warn({ model, ...facts, refused }, `local model: runs on ${facts.provider} instead`);
 }
 
 /** The cross-encoder or hosted reranker that the settings name, if they name one. */
@@ -95,10 +114,12 @@ export async function openReranker(config: Config, logger: Logger): Promise<Rera
       'UNKNOWN_MODEL',
       `Expected ${LATE_INTERACTION}, none or a reranking model for ERRATA_RERANKER (--reranker), received an embedding one`,
     );
-  return createOnnxReranker({
+  const reranker = await createOnnxReranker({
+    ...inferenceOptions(config),
     modelDir: directory,
     manifestEntry: entry,
-    workers: config.workers,
     onWarning: (error) => logger.warn({ error }, 'reranking model: degraded'),
   });
+  logRuntime(logger, entry.name, reranker.runtime());
+  return reranker;
 }

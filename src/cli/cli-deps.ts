@@ -189,10 +189,13 @@ export interface ModelBenchRequest {
   readonly signal: AbortSignal;
 }
 
-/** One model file on one execution provider. */
-export interface ModelSpeed {
-  readonly provider: string;
-  readonly precision: string;
+/** One model file on one execution provider: figures, or why the provider cannot run it here. */
+export type ModelSpeed = { readonly provider: string; readonly precision: string } & (
+  | SpeedFigures
+  | { readonly refused: string }
+);
+
+export interface SpeedFigures {
   /** From the start to the first answer, digests included. */
   readonly loadMs: number;
   /** What the times are for: `query`, or so many pairs. */
@@ -201,6 +204,10 @@ export interface ModelSpeed {
   readonly p95Ms: number;
   /** Bulk throughput of an embedder. */
   readonly textsPerSecond?: number | undefined;
+  readonly sessions?: number | undefined;
+  readonly threadsPerSession?: number | undefined;
+  /** Which texts share a run. */
+  readonly batches?: string | undefined;
 }
 
 export interface ModelQuality {

@@ -2,10 +2,8 @@ import { availableParallelism } from 'node:os';
 import { z } from 'zod';
 import { LOG_LEVELS } from './config.js';
 import { type ConfigField, flagField, limit, originList, share, text, whole, yesNo } from './config-field.js';
+import { inferenceFields } from './inference-fields.js';
 import { hostedFields, proxyFields } from './network-fields.js';
-
-/** Inference scales with cores up to about 4 threads of one int8 model each; beyond that memory grows and speed does not. */
-const defaultWorkers = Math.max(1, Math.min(4, availableParallelism() - 1));
 
 /** Two, so that a write never holds a search up; more than eight wait for memory. */
 const defaultIndexThreads = Math.max(2, Math.min(8, availableParallelism()));
@@ -144,17 +142,7 @@ export const CONFIG_FIELDS: readonly ConfigField[] = [
   },
   ...hostedFields,
   ...proxyFields,
-  {
-    key: 'workers',
-    env: 'ERRATA_WORKERS',
-    flag: 'workers',
-    placeholder: 'n',
-    default: 'cores - 1, at most 4',
-    fallback: String(defaultWorkers),
-    description: 'threads that run the embedding model',
-    expected: 'a whole number between 1 and 64',
-    schema: whole(1, 64),
-  },
+  ...inferenceFields,
   {
     key: 'indexThreads',
     env: 'ERRATA_INDEX_THREADS',

@@ -1,3 +1,5 @@
+import type { BatchWish, ExecutionProvider } from '../domain/inference.js';
+
 export const LOG_LEVELS = ['silent', 'error', 'warn', 'info', 'debug'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
@@ -60,6 +62,10 @@ export interface Config {
   readonly sweepMinutes: number;
   /** Threads that run the embedding model. */
   readonly workers: number;
+  /** Tried in order by local models. */
+  readonly executionProviders: readonly ExecutionProvider[];
+  /** Which texts may share a run of a local embedding model. */
+  readonly batches: BatchWish;
   /** Threads that search and write the vector index. */
   readonly indexThreads: number;
   /** Where the keys of encryption at rest are; at most one of the three is set. */

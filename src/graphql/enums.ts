@@ -3,6 +3,7 @@ import { ANCHOR_KINDS } from '../domain/anchor.js';
 import { JOB_KINDS } from '../domain/job.js';
 import { IMPACTS, NOTE_STATUSES } from '../domain/note.js';
 import { RISKS } from '../domain/retrieval.js';
+import { BATCH_KINDS, LAYOUT_REASONS, MODEL_ROLES } from '../ports/model-runtime.js';
 import type { NoteOrder } from '../ports/note-store.js';
 import { REVIEW_DECISIONS } from '../ports/review-commands.js';
 import { SUBMIT_OUTCOMES, VERDICTS } from '../ports/use-cases.js';
@@ -139,5 +140,33 @@ export const NoteOrderEnum = registerValues(
     CREATED_ASC: 'Oldest first.',
     UPDATED_DESC: 'Last changed first.',
     RISK_DESC: 'QUARANTINED first, then impact from HIGH to LOW, then oldest first.',
+  },
+);
+
+export const ModelRoleEnum = registerValues('ModelRole', 'What a model is used for.', MODEL_ROLES, {
+  EMBEDDING: 'Turns texts into vectors.',
+  RERANKING: 'Judges candidates once more.',
+});
+
+export const BatchKindEnum = registerValues(
+  'BatchKind',
+  'Which texts share a run of a local model.',
+  BATCH_KINDS,
+  {
+    ALONE: 'None: an output would depend on its batch mates.',
+    EQUAL_LENGTHS: 'Those of the same number of tokens, which get the same bits as alone.',
+    PADDED: 'Any, padded; equal to running alone up to rounding.',
+  },
+);
+
+export const LayoutReasonEnum = registerValues(
+  'LayoutReason',
+  'Why a local model runs in as many sessions as it does.',
+  LAYOUT_REASONS,
+  {
+    CONFIGURED: 'There was no choice: one thread, a device, or a setting.',
+    SIZE: 'So large that it is held once, or nothing is kept between starts.',
+    MEASURED: 'Both ways were measured at this start.',
+    REMEMBERED: 'Both ways were measured at an earlier start.',
   },
 );

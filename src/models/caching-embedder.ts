@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { ErrataError } from '../domain/errors.js';
 import type { Embedder, EmbedderStats, Embedding, EmbeddingModel, EmbedOptions } from '../ports/embedder.js';
+import type { LocalRuntime, ServiceUsage } from '../ports/model-runtime.js';
 
 export interface CachingEmbedderOptions {
   /** Bound of the cache's own memory. Default 64 MiB: about 2,700 queries of 15 tokens with token vectors. */
@@ -74,6 +75,14 @@ export class CachingEmbedder implements Embedder {
 
   stats(): EmbedderStats {
     return { ...this.#inner.stats(), cacheHits: this.#hits, cacheMisses: this.#misses };
+  }
+
+  runtime(): LocalRuntime | undefined {
+    return this.#inner.runtime?.();
+  }
+
+  usage(): ServiceUsage | undefined {
+    return this.#inner.usage?.();
   }
 
   async close(): Promise<void> {

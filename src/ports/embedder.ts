@@ -1,3 +1,5 @@
+import type { LocalRuntime, ServiceUsage } from './model-runtime.js';
+
 /** Models such as E5 want different prefixes for what is asked and what is stored. */
 export type EmbeddingKind = 'query' | 'passage';
 
@@ -54,5 +56,9 @@ export interface Embedder {
   /** One embedding a text, in order; an empty list gives an empty list. */
   embed(texts: readonly string[], options: EmbedOptions): Promise<readonly Embedding[]>;
   stats(): EmbedderStats;
+  /** Of a local model. */
+  runtime?(): LocalRuntime | undefined;
+  /** Of a hosted model; local ones have none. */
+  usage?(): ServiceUsage | undefined;
   close(): Promise<void>;
 }

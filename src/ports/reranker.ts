@@ -1,4 +1,5 @@
 import type { RerankLogit } from '../domain/scores.js';
+import type { LocalRuntime, ServiceUsage } from './model-runtime.js';
 
 /**
  * A cross-encoder or a hosted equivalent.
@@ -13,5 +14,9 @@ export interface Reranker {
     passages: readonly string[],
     options?: { signal?: AbortSignal },
   ): Promise<readonly RerankLogit[]>;
+  /** Of a local model. */
+  runtime?(): LocalRuntime | undefined;
+  /** Of a hosted model; local ones have none. */
+  usage?(): ServiceUsage | undefined;
   close(): Promise<void>;
 }

@@ -1,4 +1,5 @@
 import type { Retrieval } from '../domain/retrieval.js';
+import type { ModelState } from './model-runtime.js';
 
 /** An answer of the read path as watchers see it. */
 export interface AnsweredRetrieval {
@@ -30,6 +31,7 @@ export interface LiveFigures {
   readonly cacheMisses: number;
   readonly truncatedTexts: number;
   readonly embeddedTexts: number;
+  readonly models: readonly ModelState[];
   readonly indexedNotes: number;
   readonly indexBytes: number;
   /** Counted now and then; undefined until the first count ends. */

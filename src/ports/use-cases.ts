@@ -15,6 +15,7 @@ import type {
 import type { Retrieval, Risk, ScoredNote } from '../domain/retrieval.js';
 import type { Share } from '../domain/wilson.js';
 import type { Evaluations } from './evaluations.js';
+import type { ModelState } from './model-runtime.js';
 import type {
   NamespaceScope,
   NoteFilter,
@@ -330,6 +331,8 @@ export interface Stats {
   readonly uptimeSeconds: number;
   /** Of this process, over all namespaces: only for whoever may see all of them. */
   readonly vectorIndex?: VectorIndexStats | undefined;
+  /** The same: the models of this process, and what hosted ones were asked for. */
+  readonly models?: readonly ModelState[] | undefined;
 }
 
 /** Live changes, this process's and other processes'. Subscribed from the call on; `return()` ends a waiting `next()` at once. */

@@ -1,7 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createPrometheusMetrics } from '../../src/adapters/telemetry/prometheus-metrics.js';
 import { openEngines } from '../../src/app/installation.js';
+import { createLiveFigures } from '../../src/app/live-figures.js';
 import { parseConfig } from '../../src/config/parse-config.js';
+import { silentLogger } from '../../src/ports/logger.js';
 import { MisbehavingServer } from '../adapters/hosted/misbehaving-server.js';
+import { SECRETS } from '../guard/secret-texts.js';
 import { ADMIN, openRealApp, type RealApp } from './real-app.js';
 
 describe('an app with hosted models', () => {
@@ -39,11 +43,57 @@ describe('an app with hosted models', () => {
     expect(sent).not.toContain(key);
   });
 
+  it('sends no secret of any kind that redaction knows, in queries, passages and notes', async () => {
+    const from = server.received.length;
+    for (const [at, [kind, secret]] of SECRETS.entries()) {
+      await retrieve(`${kind} ${at}: the log shows ${secret} in clear`);
+      await real.app.useCases.commands.submit(ADMIN, {
+        taskType: 'dependency-scan',
+        wrongAnswer: `Reported ${kind} ${at}: ${secret}`,
+        correction: `It was revoked: ${secret}`,
+        lesson: `A ${kind} of case ${at} such as ${secret} is revoked in tests.`,
+      });
+    }
+    const sent = server.received.slice(from).map(({ body }) => body);
+    // Queries are embedded and reranked, notes embedded: nothing here is empty.
+    expect(sent.filter((body) => body.documents !== undefined).length).toBeGreaterThanOrEqual(SECRETS.length);
+    expect(sent.length).toBeGreaterThanOrEqual(3 * SECRETS.length);
+    const text = sent.map((body) => Object.values(body).flat().join('\n')).join('\n');
+    expect(SECRETS.filter(([, secret]) => text.includes(secret)).map(([kind]) => kind)).toEqual([]);
+    expect(text).toContain('the log shows');
+  });
+
+  it('says in stats and metrics what was asked of the services', async () => {
+    const before = await real.app.useCases.stats('all');
+    const [embedding, reranking] = before.models ?? [];
+    expect(embedding).toMatchObject({ role: 'EMBEDDING', id: expect.stringMatching(/^openai:/) });
+    expect(reranking).toMatchObject({ role: 'RERANKING', id: 'jina:reranker' });
+    await retrieve('what does one more question cost?');
+    const [embedded, reranked] = (await real.app.useCases.stats('all')).models ?? [];
+    // As the test server bills: 5 tokens an embedding, 9 a rerank.
+    expect(embedded?.usage?.billedUnits).toBe((embedding?.usage?.billedUnits ?? 0) + 5);
+    expect(embedded?.usage?.requests).toBe((embedding?.usage?.requests ?? 0) + 1);
+    expect(reranked?.usage?.billedUnits).toBe((reranking?.usage?.billedUnits ?? 0) + 9);
+    expect((await real.app.useCases.stats(['default'])).models).toBeUndefined();
+
+    const figures = createLiveFigures(real.store, real.engines, silentLogger);
+    const page = await createPrometheusMetrics(() => figures.read()).render();
+    await figures.close();
+    const { requests, billedUnits } = reranked?.usage ?? {};
+    expect(page).toContain(`errata_hosted_requests{role="reranking",model="jina:reranker"} ${requests}\n`);
+    expect(page).toContain(
+      `errata_hosted_billed_units{role="reranking",model="jina:reranker"} ${billedUnits}\n`,
+    );
+    expect(page).toMatch(/errata_hosted_requests\{role="embedding",model="openai:[^"]+"\} \d+\n/);
+  });
+
   it('says so where the reranker fails, and answers all the same', async () => {
     await retrieve('an embedding for the cache');
     server.behaviours.push(...Array.from({ length: 4 }, () => ({ status: 500 })));
     const answer = await retrieve('an embedding for the cache');
     expect(answer.degraded[0]).toBe('rerank: MODEL_UNAVAILABLE');
+    const usage = (await real.app.useCases.stats('all')).models?.[1]?.usage;
+    expect(usage).toMatchObject({ retries: 3, failures: 1 });
     expect(answer.candidates).toHaveLength(1);
     expect(answer.rerankModel).toBeUndefined();
   });

@@ -120,6 +120,33 @@ describe('queries', () => {
     });
   });
 
+  it('says which models serve and what hosted ones cost', async () => {
+    const { data } = await server.query(
+      '{ stats { models { role id runtime { provider sessions threadsPerSession layout batches graphRemembered } usage { requests retries failures billedUnits } } } }',
+    );
+    expect(data.stats.models).toEqual([
+      {
+        role: 'EMBEDDING',
+        id: 'openai:double',
+        runtime: null,
+        usage: { requests: 7, retries: 2, failures: 1, billedUnits: 3e9 },
+      },
+      {
+        role: 'RERANKING',
+        id: 'double-reranker',
+        runtime: {
+          provider: 'cuda',
+          sessions: 1,
+          threadsPerSession: 1,
+          layout: 'CONFIGURED',
+          batches: 'PADDED',
+          graphRemembered: false,
+        },
+        usage: null,
+      },
+    ]);
+  });
+
   it('answers GET for queries and refuses it for mutations', async () => {
     const get = (query: string, headers: Record<string, string> = { 'apollo-require-preflight': '1' }) =>
       fetch(`${server.url}/graphql?query=${encodeURIComponent(query)}`, {

@@ -23,7 +23,9 @@ const STALE_LOCK_MS = 600_000;
 /** The embedding worker's sources: all that has to be built for it. */
 const WORKER_SOURCES = [
   'adapters/onnx/embed-worker',
+  'adapters/onnx/first-provider',
   'adapters/onnx/native-gate',
+  'adapters/onnx/open-session',
   'adapters/onnx/run-model',
   'models/pooling',
 ];
@@ -42,15 +44,24 @@ export const PULL_SOURCES = [
 export const EMBEDDER_SOURCES = [
   ...WORKER_SOURCES,
   ...PULL_SOURCES,
+  'adapters/onnx/batch-probe',
   'adapters/onnx/create-onnx-embedder',
   'adapters/onnx/embed-protocol',
   'adapters/onnx/embed-task',
   'adapters/onnx/hub-tokenizer',
+  'adapters/onnx/machine-key',
   'adapters/onnx/onnx-embedder',
+  'adapters/onnx/open-pool',
+  'adapters/onnx/optimised-graph',
+  'adapters/onnx/ready-queue',
+  'adapters/onnx/runtime-notes',
+  'adapters/onnx/session-layout',
   'adapters/onnx/worker-pool',
   'adapters/onnx/worker-thread',
+  'domain/inference',
   'models/model-id',
   'models/vector-checks',
+  'ports/model-runtime',
 ];
 
 /**

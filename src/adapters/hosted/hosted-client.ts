@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { ErrataError, isErrataError } from '../../domain/errors.js';
+import type { ServiceUsage } from '../../ports/model-runtime.js';
 import { CircuitBreaker } from './circuit-breaker.js';
 
 export interface HostedClientOptions {
@@ -20,15 +21,6 @@ export interface HostedClientOptions {
   readonly breakerPauseMs?: number | undefined;
   /** Requests at the same time; others wait. Default 8. */
   readonly concurrency?: number | undefined;
-}
-
-/** What a service has been asked for since the start. */
-export interface HostedUsage {
-  readonly requests: number;
-  /** Attempts beyond the first of each request. */
-  readonly retries: number;
-  /** As the service counts them: tokens, or search units of a reranker. */
-  readonly billedUnits: number;
 }
 
 const RETRIED_STATUSES = new Set([408, 409, 425, 429, 500, 502, 503, 504, 529]);
@@ -55,7 +47,7 @@ export class HostedClient {
   readonly #breaker: CircuitBreaker;
   readonly #waiting: (() => void)[] = [];
   #running = 0;
-  #usage = { requests: 0, retries: 0, billedUnits: 0 };
+  #usage = { requests: 0, retries: 0, failures: 0, billedUnits: 0 };
 
   constructor(options: HostedClientOptions) {
     const { baseUrl, key, fetch } = options;
@@ -76,7 +68,7 @@ export class HostedClient {
     });
   }
 
-  usage(): HostedUsage {
+  usage(): ServiceUsage {
     return { ...this.#usage };
   }
 
@@ -112,6 +104,9 @@ export class HostedClient {
           });
         }
       }
+    } catch (error) {
+      this.#usage.failures += 1;
+      throw error;
     } finally {
       this.#leave();
     }

@@ -10,7 +10,8 @@ import type {
   EmbeddingModel,
   EmbedOptions,
 } from '../../ports/embedder.js';
-import { HostedClient, type HostedClientOptions, type HostedUsage } from './hosted-client.js';
+import type { ServiceUsage } from '../../ports/model-runtime.js';
+import { HostedClient, type HostedClientOptions } from './hosted-client.js';
 import { EMBED_SHAPES, type EmbedShape, type HostedName } from './hosted-shapes.js';
 import { inOrder } from './in-order.js';
 
@@ -89,7 +90,7 @@ export class HostedEmbedder implements Embedder {
     return embeddings;
   }
 
-  usage(): HostedUsage {
+  usage(): ServiceUsage {
     return this.#client.usage();
   }
 

@@ -1,7 +1,8 @@
 import { ErrataError } from '../../domain/errors.js';
 import { logit, type RerankLogit } from '../../domain/scores.js';
+import type { ServiceUsage } from '../../ports/model-runtime.js';
 import type { Reranker } from '../../ports/reranker.js';
-import { HostedClient, type HostedClientOptions, type HostedUsage } from './hosted-client.js';
+import { HostedClient, type HostedClientOptions } from './hosted-client.js';
 import { type HostedName, RERANK_SHAPES, type RerankShape } from './hosted-shapes.js';
 import { inOrder } from './in-order.js';
 
@@ -73,7 +74,7 @@ export class HostedReranker implements Reranker {
     return scores.map(toLogit);
   }
 
-  usage(): HostedUsage {
+  usage(): ServiceUsage {
     return this.#client.usage();
   }
 

@@ -1,6 +1,4 @@
-import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
-import type { ErrataError } from '../../domain/errors.js';
 import { verifyModel } from '../../models/installed-models.js';
 import { fileOfRole } from '../../models/manifest.js';
 import type { RerankingEntry } from '../../models/manifest-schema.js';
@@ -8,25 +6,16 @@ import type { EncodedPair } from '../../models/tokenizer.js';
 import { paddedInput, singleInput } from './embed-protocol.js';
 import { HubTokenizer } from './hub-tokenizer.js';
 import { checkedLogit, OnnxReranker } from './onnx-reranker.js';
-import { WorkerPool } from './worker-pool.js';
-import { workerEntry } from './worker-thread.js';
+import { type OnnxOptions, openPool } from './open-pool.js';
+import type { WorkerPool } from './worker-pool.js';
 
-export interface OnnxRerankerOptions {
-  /** Directory of an installed model. */
-  readonly modelDir: string;
-  readonly manifestEntry: RerankingEntry;
-  /** Worker threads, each with a session of its own and one thread. Default: available cores, at most 4. */
-  readonly workers?: number | undefined;
+export interface OnnxRerankerOptions extends OnnxOptions<RerankingEntry> {
   /** Pairs that may wait. Default 2,000: 100 queries of 20 candidates. */
   readonly queueLimit?: number | undefined;
   /** For a call, waiting included. Default 2 s. */
   readonly timeoutMs?: number | undefined;
-  readonly onWarning?: ((error: ErrataError) => void) | undefined;
-  /** Another worker entry: for bundlers, and for tests that break a worker. */
-  readonly workerEntry?: URL | undefined;
 }
 
-const MAX_DEFAULT_WORKERS = 4;
 const DEFAULT_QUEUE_LIMIT = 2_000;
 const DEFAULT_TIMEOUT_MS = 2_000;
 /** Of a run where batches are safe; what embedding runs fastest with on the machines measured. */
@@ -56,38 +45,24 @@ export async function createOnnxReranker(options: OnnxRerankerOptions): Promise<
   const probes = await tokenizer.encodePairs(PROBE_QUERY, PROBE_PASSAGES);
   const [first] = probes;
   let reranker: OnnxReranker | undefined;
-  const pool = new WorkerPool({
-    entry: options.workerEntry ?? workerEntry(),
-    data: {
-      weightsPath: join(modelDir, fileOfRole(entry, 'weights').path),
-      task: { kind: 'reranking', logits: entry.logits },
-      threads: 1,
-      canary: singleInput(Int32Array.from(first?.ids ?? []), {
-        typeIds: Int32Array.from(first?.typeIds ?? []),
-      }),
-    },
-    size: options.workers ?? Math.min(availableParallelism(), MAX_DEFAULT_WORKERS),
+  const { pool, runtime } = await openPool(options, {
+    task: { kind: 'reranking', logits: entry.logits },
+    canary: () =>
+      singleInput(Int32Array.from(first?.ids ?? []), { typeIds: Int32Array.from(first?.typeIds ?? []) }),
     checkCanary: (values) => void checkedLogit(values),
+    probe: async (probed) => ((await batchesAreSafe(probed, probes, entry.logits)) ? 'PADDED' : 'ALONE'),
     onIdle: () => reranker?.pump(),
     onDead: (error) => reranker?.fail(error),
-    onWarning: (error) => options.onWarning?.(error),
   });
-  try {
-    await pool.start();
-    const batches = await batchesAreSafe(pool, probes, entry.logits);
-    reranker = new OnnxReranker({
-      entry,
-      tokenizer,
-      batchTokens: batches ? BATCH_TOKENS : 0,
-      queueLimit: options.queueLimit ?? DEFAULT_QUEUE_LIMIT,
-      timeoutMs: options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
-    });
-    reranker.attach(pool);
-    return reranker;
-  } catch (error) {
-    await pool.close();
-    throw error;
-  }
+  reranker = new OnnxReranker({
+    entry,
+    tokenizer,
+    batchTokens: runtime.batches === 'PADDED' ? BATCH_TOKENS : 0,
+    queueLimit: options.queueLimit ?? DEFAULT_QUEUE_LIMIT,
+    timeoutMs: options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
+  });
+  reranker.attach(pool, runtime);
+  return reranker;
 }
 
 /** Whether pairs get the same logits in one run as alone. */

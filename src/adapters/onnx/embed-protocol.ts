@@ -1,4 +1,6 @@
+import type { ExecutionProvider } from '../../domain/inference.js';
 import type { Pooling } from '../../models/pooling.js';
+import type { RefusedProvider } from './first-provider.js';
 
 /** What a worker makes of the model's output. */
 export type InferenceTask =
@@ -18,15 +20,28 @@ export interface InferenceInput {
   readonly typeIds?: Int32Array<ArrayBuffer> | undefined;
   /** `[rows]`: tokens that are no padding. */
   readonly lengths: Int32Array<ArrayBuffer>;
-  /** Whether the tokens' own vectors are wanted; only for one row. */
+  /** Whether the tokens' own vectors are wanted. */
   readonly tokenRows: boolean;
 }
 
-/** What a worker thread is started with. */
-export interface EmbedWorkerData {
+/** How a session is opened. */
+export interface SessionData {
   readonly weightsPath: string;
-  readonly task: InferenceTask;
   readonly threads: number;
+  /** Tried in order. */
+  readonly providers: readonly ExecutionProvider[];
+  /** The same model as an earlier start optimised it for this CPU. */
+  readonly optimised?: string | undefined;
+  /** Where this start writes it; no such file yet. */
+  readonly optimisedTarget?: string | undefined;
+}
+
+/** Where a session's optimised graph came from: its own work, written for the next start too, or an earlier start's. */
+export type GraphUse = 'OWN' | 'WRITTEN' | 'REMEMBERED' | 'UNREADABLE';
+
+/** What a worker thread is started with. */
+export interface EmbedWorkerData extends SessionData {
+  readonly task: InferenceTask;
   /** Memory of the worker's `NativeGate`. */
   readonly gate: SharedArrayBuffer;
   /** What the worker runs once before it says that it is ready: warm-up and health check. */
@@ -37,17 +52,24 @@ export interface EmbedWorkerData {
 export type EmbedRequest = ({ readonly type: 'run' } & InferenceInput) | { readonly type: 'close' };
 
 /**
- * `values`: `[rows, dimensions]` or `[rows, logits]`; `rows`, where asked for, the tokens' unit-length vectors
- * `[tokens, dimensions]`; float32.
+ * `values`: `[rows, dimensions]` or `[rows, logits]`; `rows`, where asked for, the unit-length vectors of every row's tokens, one
+ * row's behind the other's and without padding, `[sum of lengths, dimensions]`; float32.
  */
 export interface InferenceOutput {
   readonly values: Float32Array<ArrayBuffer>;
   readonly rows?: Float32Array<ArrayBuffer> | undefined;
 }
 
+/** What a worker opened. */
+export interface ReadySession {
+  readonly provider: ExecutionProvider;
+  readonly refused: readonly RefusedProvider[];
+  readonly graph: GraphUse;
+}
+
 /** From the worker; buffers are transferred. */
 export type EmbedReply =
-  | ({ readonly type: 'ready' } & InferenceOutput)
+  | ({ readonly type: 'ready' } & ReadySession & InferenceOutput)
   | ({ readonly type: 'output' } & InferenceOutput)
   | { readonly type: 'failed'; readonly message: string };
 
@@ -63,6 +85,7 @@ export function singleInput(
 /** Several sequences as one input, padded with token 0, which the attention mask hides. */
 export function paddedInput(
   sequences: readonly { readonly ids: Int32Array; readonly typeIds?: Int32Array | undefined }[],
+  tokenRows = false,
 ): InferenceInput {
   const lengths = Int32Array.from(sequences, ({ ids }) => ids.length);
   const columns = Math.max(...lengths);
@@ -72,5 +95,5 @@ export function paddedInput(
     ids.set(sequence.ids, row * columns);
     if (sequence.typeIds !== undefined) typeIds.set(sequence.typeIds, row * columns);
   }
-  return { ids, typeIds, lengths, tokenRows: false };
+  return { ids, typeIds, lengths, tokenRows };
 }

@@ -42,9 +42,13 @@ export class EmbedTask {
     this.#waiters.delete(waiter);
   }
 
-  /** Every waiter gets a vector of its own. */
+  /** Every waiter gets a vector of its own; the last one the one that is given. */
   resolve(embedding: Embedding): void {
-    for (const waiter of this.#waiters) waiter.resolve(copyOf(embedding));
+    let left = this.#waiters.size;
+    for (const waiter of this.#waiters) {
+      left -= 1;
+      waiter.resolve(left === 0 ? embedding : copyOf(embedding));
+    }
     this.#waiters.clear();
   }
 

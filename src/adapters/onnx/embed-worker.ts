@@ -1,29 +1,15 @@
 /** Entry of an inference worker thread: owns one session and runs one input at a time. */
 import { parentPort, workerData } from 'node:worker_threads';
-import type { InferenceSession } from 'onnxruntime-node';
 import type { EmbedReply, EmbedRequest, EmbedWorkerData, InferenceInput } from './embed-protocol.js';
 import { NativeGate } from './native-gate.js';
-import { type Runtime, runModel } from './run-model.js';
-
-/** Only errors: a model's own warnings would go to stderr past the log. */
-const LOG_ERRORS = 3;
-
-function openSession(runtime: Runtime, options: EmbedWorkerData): Promise<InferenceSession> {
-  return runtime.InferenceSession.create(options.weightsPath, {
-    executionProviders: ['cpu'],
-    intraOpNumThreads: options.threads,
-    interOpNumThreads: 1,
-    executionMode: 'sequential',
-    graphOptimizationLevel: 'all',
-    logSeverityLevel: LOG_ERRORS,
-  });
-}
+import { openSession } from './open-session.js';
+import { runModel } from './run-model.js';
 
 async function main(port: NonNullable<typeof parentPort>, options: EmbedWorkerData): Promise<void> {
   const gate = new NativeGate(options.gate);
   // Loading the library is native work too, hence no static import.
   const runtime = await gate.run(() => import('onnxruntime-node'));
-  const session = await gate.run(() => openSession(runtime, options));
+  const { session, provider, refused, graph } = await gate.run(() => openSession(runtime, options));
   const run = (input: InferenceInput) => gate.run(() => runModel(runtime, session, input, options.task));
   const reply = (message: EmbedReply) =>
     port.postMessage(
@@ -44,7 +30,7 @@ async function main(port: NonNullable<typeof parentPort>, options: EmbedWorkerDa
       reply({ type: 'failed', message: error instanceof Error ? error.message : String(error) });
     }
   };
-  reply({ type: 'ready', ...(await run(options.canary)) });
+  reply({ type: 'ready', provider, refused, graph, ...(await run(options.canary)) });
   // In turn, so that `close` waits for what runs.
   let last = Promise.resolve();
   port.on('message', (request: EmbedRequest) => {

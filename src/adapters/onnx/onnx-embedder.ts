@@ -1,7 +1,7 @@
 import { ErrataError } from '../../domain/errors.js';
 import type { EmbeddingEntry } from '../../models/manifest-schema.js';
 import { embeddingModelId } from '../../models/model-id.js';
-import type { EncodedText, TextTokenizer } from '../../models/tokenizer.js';
+import type { TextTokenizer } from '../../models/tokenizer.js';
 import { checkUnitVector } from '../../models/vector-checks.js';
 import type {
   Embedder,
@@ -10,25 +10,23 @@ import type {
   EmbeddingModel,
   EmbedOptions,
 } from '../../ports/embedder.js';
-import { singleInput } from './embed-protocol.js';
+import type { LocalRuntime } from '../../ports/model-runtime.js';
+import { type InferenceOutput, paddedInput, singleInput } from './embed-protocol.js';
 import { EmbedTask, type Lane, TaskLanes, type Waiter } from './embed-task.js';
+import { ALONE, type BatchPolicy, ReadyQueue, type ReadyTask } from './ready-queue.js';
 import type { WorkerPool } from './worker-pool.js';
 
 export interface OnnxEmbedderParts {
   readonly entry: EmbeddingEntry;
   readonly tokenizer: TextTokenizer;
-  /** Bulk texts that are tokenized ahead, so that no worker waits for token ids. */
-  readonly tokenizeAhead: number;
   readonly queueLimit: number;
 }
 
-interface ReadyTask {
-  readonly task: EmbedTask;
-  readonly encoded: EncodedText;
-}
+/** Bulk texts that are tokenized ahead where texts of one length share runs: enough to find some. */
+const AHEAD_FOR_BATCHES = 1_024;
 
 /**
- * Embeds one text a run in worker threads, since a dynamically quantised model's vectors depend on their batch mates.
+ * Embeds in worker threads, one text a run where a vector would depend on its batch mates (dynamically quantised models).
  * `tokens` of an embedding is what the model read, at most maxTokens. Equal texts in flight are embedded once.
  */
 export class OnnxEmbedder implements Embedder {
@@ -37,9 +35,11 @@ export class OnnxEmbedder implements Embedder {
   readonly #lanes: TaskLanes;
   /** Queued, tokenizing, ready and running tasks by text. */
   readonly #inFlight = new Map<string, EmbedTask>();
-  readonly #ready: Readonly<Record<Lane, ReadyTask[]>> = { interactive: [], bulk: [] };
+  readonly #ready = new ReadyQueue();
   #tokenizingBulk = 0;
   #pool: WorkerPool | undefined;
+  #runtime: LocalRuntime | undefined;
+  #batches: BatchPolicy = ALONE;
   #embedded = 0;
   #truncated = 0;
   #closing: Promise<void> | undefined;
@@ -52,8 +52,14 @@ export class OnnxEmbedder implements Embedder {
   }
 
   /** Gives the embedder its workers; called once, by whoever made both. */
-  attach(pool: WorkerPool): void {
+  attach(pool: WorkerPool, runtime: LocalRuntime, batches: BatchPolicy): void {
     this.#pool = pool;
+    this.#runtime = runtime;
+    this.#batches = batches;
+  }
+
+  runtime(): LocalRuntime | undefined {
+    return this.#runtime;
   }
 
   async embed(texts: readonly string[], options: EmbedOptions): Promise<readonly Embedding[]> {
@@ -104,8 +110,7 @@ export class OnnxEmbedder implements Embedder {
   /** Fails every waiting call: there is no worker and none can be started. */
   fail(error: ErrataError): void {
     this.#lanes.clear();
-    this.#ready.interactive.length = 0;
-    this.#ready.bulk.length = 0;
+    this.#ready.clear();
     for (const task of this.#inFlight.values()) task.reject(error);
     this.#inFlight.clear();
   }
@@ -114,7 +119,7 @@ export class OnnxEmbedder implements Embedder {
   pump(): void {
     for (let task = this.#lanes.take('interactive'); task; task = this.#lanes.take('interactive'))
       void this.#tokenize(task);
-    while (this.#ready.bulk.length + this.#tokenizingBulk < this.#parts.tokenizeAhead) {
+    while (this.#ready.size('bulk') + this.#tokenizingBulk < this.#ahead()) {
       const task = this.#lanes.take('bulk');
       if (task === undefined) break;
       this.#tokenizingBulk += 1;
@@ -124,10 +129,11 @@ export class OnnxEmbedder implements Embedder {
       });
     }
     while ((this.#pool?.idle ?? 0) > 0) {
-      const next = this.#ready.interactive.shift() ?? this.#ready.bulk.shift();
-      if (next === undefined) break;
-      if (next.task.wanted) void this.#run(next);
-      else this.#forget(next.task);
+      const taken = this.#ready.take(this.#batches);
+      if (taken.length === 0) break;
+      const batch = taken.filter(({ task }) => task.wanted);
+      for (const { task } of taken) if (!task.wanted) this.#forget(task);
+      if (batch.length > 0) void this.#run(batch);
     }
   }
 
@@ -150,8 +156,7 @@ export class OnnxEmbedder implements Embedder {
 
   #hurry(task: EmbedTask): void {
     this.#lanes.hurry(task);
-    const at = this.#ready.bulk.findIndex((ready) => ready.task === task);
-    if (at >= 0) this.#ready.interactive.push(...this.#ready.bulk.splice(at, 1));
+    this.#ready.hurry(task);
   }
 
   #leave(task: EmbedTask, waiter: Waiter): void {
@@ -170,7 +175,7 @@ export class OnnxEmbedder implements Embedder {
     try {
       const encoded = await this.#parts.tokenizer.encode(task.text, { spans: task.tokenVectors });
       if (this.#inFlight.get(task.key) !== task) return;
-      this.#ready[task.lane].push({ task, encoded });
+      this.#ready.push({ task, encoded });
       this.pump();
     } catch (error) {
       this.#forget(task);
@@ -178,28 +183,75 @@ export class OnnxEmbedder implements Embedder {
     }
   }
 
-  async #run({ task, encoded }: ReadyTask): Promise<void> {
-    this.#lanes.release(task);
-    const tokens = encoded.ids.length;
-    const { dimensions } = this.model;
+  /** So many that no worker waits for token ids. */
+  #ahead(): number {
+    return this.#batches.kind === 'ALONE' ? (this.#runtime?.sessions ?? 1) : AHEAD_FOR_BATCHES;
+  }
+
+  async #run(batch: readonly ReadyTask[]): Promise<void> {
+    for (const { task } of batch) this.#lanes.release(task);
+    // Before the ids of a text that runs alone are handed over.
+    const lengths = batch.map(({ encoded }) => encoded.ids.length);
     try {
       // The pool takes the idle worker before its first await, so the loop in pump() sees one less.
       if (this.#pool === undefined)
         throw new ErrataError('INTERNAL', 'Expected an attached worker pool, received none');
-      const input = singleInput(encoded.ids, { tokenRows: task.tokenVectors });
-      const { values: vector, rows } = await this.#pool.run(input);
-      checkUnitVector(vector, dimensions);
+      const output = await this.#pool.run(inputOf(batch));
+      let from = 0;
+      for (const [row, ready] of batch.entries()) {
+        const tokens = lengths[row] ?? 0;
+        this.#settle(
+          ready,
+          batch.length === 1 ? output : rowOf(output, this.model.dimensions, { row, from, tokens }),
+          tokens,
+        );
+        from += tokens;
+      }
+    } catch (error) {
+      for (const { task } of batch) {
+        this.#forget(task);
+        task.reject(error);
+      }
+    }
+  }
+
+  /** With one text's part of a run. */
+  #settle({ task, encoded }: ReadyTask, { values: vector, rows }: InferenceOutput, tokens: number): void {
+    this.#forget(task);
+    try {
+      checkUnitVector(vector, this.model.dimensions);
       this.#embedded += 1;
-      if (encoded.truncated) this.#truncated += 1;
-      this.#forget(task);
       const { truncated, spans } = encoded;
+      if (truncated) this.#truncated += 1;
       const tokenVectors = rows === undefined || spans === undefined ? undefined : { rows, spans };
       task.resolve({ vector, tokens, truncated, tokenVectors });
     } catch (error) {
-      this.#forget(task);
       task.reject(error);
     }
   }
+}
+
+/** `from` counts the tokens of the rows before it. */
+function rowOf(
+  { values, rows }: InferenceOutput,
+  dimensions: number,
+  { row, from, tokens }: { readonly row: number; readonly from: number; readonly tokens: number },
+): InferenceOutput {
+  return {
+    values: values.slice(row * dimensions, (row + 1) * dimensions),
+    rows: rows?.slice(from * dimensions, (from + tokens) * dimensions),
+  };
+}
+
+/** The ids of a text that runs alone are handed over, so that nothing is copied. */
+function inputOf(batch: readonly ReadyTask[]) {
+  const [first] = batch;
+  const tokenRows = first?.task.tokenVectors === true;
+  if (first !== undefined && batch.length === 1) return singleInput(first.encoded.ids, { tokenRows });
+  return paddedInput(
+    batch.map(({ encoded }) => encoded),
+    tokenRows,
+  );
 }
 
 /** Spans count from the start of the caller's text; tokens of the prefix become special ones. */

@@ -3,6 +3,7 @@ import { logit, type RerankLogit } from '../../domain/scores.js';
 import type { RerankingEntry } from '../../models/manifest-schema.js';
 import { rerankingModelId } from '../../models/model-id.js';
 import type { EncodedPair, TextTokenizer } from '../../models/tokenizer.js';
+import type { LocalRuntime } from '../../ports/model-runtime.js';
 import type { Reranker } from '../../ports/reranker.js';
 import { paddedInput } from './embed-protocol.js';
 import type { WorkerPool } from './worker-pool.js';
@@ -39,6 +40,7 @@ export class OnnxReranker implements Reranker {
   readonly #waiting: Batch[] = [];
   #queued = 0;
   #pool: WorkerPool | undefined;
+  #runtime: LocalRuntime | undefined;
   #closing: Promise<void> | undefined;
 
   constructor(parts: OnnxRerankerParts) {
@@ -47,8 +49,13 @@ export class OnnxReranker implements Reranker {
   }
 
   /** Gives the reranker its workers; called once, by whoever made both. */
-  attach(pool: WorkerPool): void {
+  attach(pool: WorkerPool, runtime: LocalRuntime): void {
     this.#pool = pool;
+    this.#runtime = runtime;
+  }
+
+  runtime(): LocalRuntime | undefined {
+    return this.#runtime;
   }
 
   async rerank(

@@ -34,18 +34,30 @@ function inputValues(
   { ids, typeIds, lengths }: InferenceInput,
   columns: number,
 ): BigInt64Array {
-  if (name === 'input_ids') return BigInt64Array.from(ids, BigInt);
+  if (name === 'input_ids') return widened(ids);
   const values = new BigInt64Array(ids.length);
   if (name === 'attention_mask')
     for (const [row, length] of lengths.entries()) values.fill(1n, row * columns, row * columns + length);
   else if (name === 'token_type_ids') {
-    if (typeIds !== undefined) for (const [at, value] of typeIds.entries()) values[at] = BigInt(value);
+    return typeIds === undefined ? values : widened(typeIds);
   } else
     throw new Error(
       `Expected input_ids, attention_mask or token_type_ids for a model input, received ${name}`,
     );
   return values;
 }
+
+/** Writes the low words: no BigInt is made for a token. */
+function widened(values: Int32Array): BigInt64Array {
+  const wide = new BigInt64Array(values.length);
+  const words = new Int32Array(wide.buffer);
+  // Ids are never negative, so that the high words stay 0.
+  for (let at = 0; at < values.length; at += 1) words[2 * at + LOW_WORD] = values[at] ?? 0;
+  return wide;
+}
+
+/** Which half of a 64-bit number comes first here. */
+const LOW_WORD = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1 ? 0 : 1;
 
 function numbersOf(
   outputs: InferenceSession.ReturnType,
@@ -96,5 +108,22 @@ function pooled(
     if (normalise) normaliseInPlace(vector);
     values.set(vector, row * dimensions);
   }
-  return { values, rows: tokenRows ? normaliseRows(new Float32Array(hidden), dimensions) : undefined };
+  return { values, rows: tokenRows ? tokenVectors(hidden, lengths, stride, dimensions) : undefined };
+}
+
+/** The real tokens' rows, unit length, without padding: `[sum of lengths, dimensions]`. */
+function tokenVectors(
+  hidden: Float32Array,
+  lengths: Int32Array,
+  stride: number,
+  dimensions: number,
+): Float32Array<ArrayBuffer> {
+  const total = lengths.reduce((sum, length) => sum + length, 0);
+  const rows = new Float32Array(total * dimensions);
+  let at = 0;
+  for (const [row, length] of lengths.entries()) {
+    rows.set(hidden.subarray(row * stride, row * stride + length * dimensions), at);
+    at += length * dimensions;
+  }
+  return normaliseRows(rows, dimensions);
 }

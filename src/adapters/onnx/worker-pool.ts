@@ -1,5 +1,5 @@
 import { ErrataError } from '../../domain/errors.js';
-import type { EmbedWorkerData, InferenceInput, InferenceOutput } from './embed-protocol.js';
+import type { EmbedWorkerData, InferenceInput, InferenceOutput, ReadySession } from './embed-protocol.js';
 import { WorkerThread } from './worker-thread.js';
 
 export interface WorkerPoolOptions {
@@ -25,31 +25,48 @@ const RESTART_PAUSE_MS = 10_000;
  */
 export class WorkerPool {
   readonly #options: WorkerPoolOptions;
+  #data: WorkerPoolOptions['data'];
+  #size: number;
   readonly #threads = new Set<WorkerThread>();
   readonly #idle: WorkerThread[] = [];
-  readonly #starts = new Set<Promise<void>>();
+  readonly #starts = new Set<Promise<unknown>>();
   #restartAt = 0;
   #closing: Promise<void> | undefined;
 
   constructor(options: WorkerPoolOptions) {
     this.#options = options;
+    this.#data = options.data;
+    this.#size = options.size;
   }
 
   get idle(): number {
     return this.#idle.length;
   }
 
-  /** Resolves when one worker is ready; the others follow. Errors: `MODEL_UNAVAILABLE`, `INVALID_VECTOR`, `CLOSED`. */
-  async start(): Promise<void> {
-    await this.#spawn();
+  /**
+   * Resolves when one worker is ready, with what it opened; the others follow on the same execution provider, since vectors of two
+   * differ in their last bits. Errors: `MODEL_UNAVAILABLE`, `INVALID_VECTOR`, `CLOSED`.
+   */
+  async start(): Promise<ReadySession> {
+    const first = await this.#spawn();
+    // Nor does more than one thread write the optimised graph.
+    this.#data = { ...this.#data, providers: [first.provider], optimisedTarget: undefined };
+    // A device is shared by all runs anyway; a second session would only take its memory.
+    if (first.provider !== 'cpu') this.#size = 1;
     this.ensureWorkers();
+    return first;
+  }
+
+  /** Resolves when no worker is starting any more. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#starts);
   }
 
   /** Starts what is missing, without waiting for it. */
   ensureWorkers(): void {
     if (this.#threads.size > 0 && performance.now() < this.#restartAt) return;
-    while (this.#closing === undefined && this.#threads.size < this.#options.size) {
-      const start = this.#spawn().catch((error: unknown) => {
+    while (this.#closing === undefined && this.#threads.size < this.#size) {
+      const start: Promise<unknown> = this.#spawn().catch((error: unknown) => {
         if (this.#closing !== undefined) return;
         this.#restartAt = performance.now() + RESTART_PAUSE_MS;
         this.#options.onWarning(asErrataError(error));
@@ -86,9 +103,9 @@ export class WorkerPool {
     await Promise.all(this.#starts);
   }
 
-  async #spawn(): Promise<void> {
+  async #spawn(): Promise<ReadySession> {
     let good = false;
-    const thread = new WorkerThread(this.#options.entry, this.#options.data, (error) => {
+    const thread = new WorkerThread(this.#options.entry, this.#data, (error) => {
       this.#threads.delete(thread);
       const at = this.#idle.indexOf(thread);
       if (at >= 0) this.#idle.splice(at, 1);
@@ -98,15 +115,17 @@ export class WorkerPool {
     });
     this.#threads.add(thread);
     try {
-      this.#options.checkCanary(await thread.ready());
+      const ready = await thread.ready();
+      this.#options.checkCanary(ready.values);
+      if (this.#closing !== undefined) return ready;
+      good = true;
+      this.#idle.push(thread);
+      this.#options.onIdle();
+      return ready;
     } catch (error) {
       await thread.close();
       throw error;
     }
-    if (this.#closing !== undefined) return;
-    good = true;
-    this.#idle.push(thread);
-    this.#options.onIdle();
   }
 }
 

@@ -8,6 +8,7 @@ import type {
   EmbedWorkerData,
   InferenceInput,
   InferenceOutput,
+  ReadySession,
 } from './embed-protocol.js';
 import { NativeGate, stopAtExit } from './native-gate.js';
 
@@ -74,9 +75,10 @@ export class WorkerThread {
     });
   }
 
-  /** Resolves with the canary's output when the session is loaded. */
-  async ready(): Promise<Float32Array> {
-    return (await this.#answer()).values;
+  /** Resolves with the canary's output when the session is loaded, and with what was opened. */
+  async ready(): Promise<ReadySession & InferenceOutput> {
+    // The first answer of a worker is always `ready`.
+    return (await this.#answer()) as ReadySession & InferenceOutput;
   }
 
   /** The input's arrays are transferred. Errors: `MODEL_UNAVAILABLE` when the runtime fails or the thread ends. */

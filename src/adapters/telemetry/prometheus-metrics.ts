@@ -1,4 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { ServiceUsage } from '../../ports/model-runtime.js';
 import type { LiveFigures, MetricsPage, RetrievalWatcher } from '../../ports/telemetry.js';
 
 /** Seconds. From a cached answer to one that waited. */
@@ -54,6 +55,7 @@ export function createPrometheusMetrics(figures: () => LiveFigures): PrometheusM
     registers,
   });
   addFigures(registers, figures);
+  addUsage(registers, figures);
   return {
     contentType: registry.contentType,
     render: () => registry.metrics(),
@@ -102,6 +104,29 @@ function addFigures(registers: Registry[], figures: () => LiveFigures): void {
         const value = read(figures());
         if (value === undefined) this.reset();
         else this.set(value);
+      },
+    });
+  }
+}
+
+/** What hosted models were asked for; no series for local ones. The model's id is a label: two serve one after the other at a switch. */
+function addUsage(registers: Registry[], figures: () => LiveFigures): void {
+  const gauges: readonly (readonly [string, string, keyof ServiceUsage])[] = [
+    ['errata_hosted_requests', 'Requests to hosted models since the start.', 'requests'],
+    ['errata_hosted_retries', 'Attempts beyond the first of a request.', 'retries'],
+    ['errata_hosted_failures', 'Requests to hosted models that failed after all attempts.', 'failures'],
+    ['errata_hosted_billed_units', 'What hosted models bill: tokens, or search units.', 'billedUnits'],
+  ];
+  for (const [name, help, key] of gauges) {
+    new Gauge({
+      name,
+      help,
+      labelNames: ['role', 'model'],
+      registers,
+      collect() {
+        this.reset();
+        for (const { role, id, usage } of figures().models)
+          if (usage !== undefined) this.set({ role: role.toLowerCase(), model: id }, usage[key]);
       },
     });
   }

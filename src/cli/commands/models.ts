@@ -115,18 +115,22 @@ async function bench(session: Session, args: readonly string[], options: BenchOp
 
 function benchLines({ speed, quality }: ModelBenchResult, width: number): string[] {
   const speeds = table(
-    ['provider', 'precision', 'load ms', 'per', 'p50 ms', 'p95 ms', 'texts/s'],
-    speed.map(({ provider, precision, loadMs, unit, p50Ms, p95Ms, textsPerSecond }) => [
-      provider,
-      precision,
-      loadMs.toFixed(0),
-      unit,
-      p50Ms.toFixed(1),
-      p95Ms.toFixed(1),
-      textsPerSecond?.toFixed(0) ?? '',
-    ]),
+    ['provider', 'precision', 'sessions', 'batches', 'load ms', 'per', 'p50 ms', 'p95 ms', 'texts/s'],
+    speed.flatMap((one) => {
+      const { provider, precision } = one;
+      if ('refused' in one) return [];
+      const { sessions, threadsPerSession, batches, loadMs, unit, p50Ms, p95Ms, textsPerSecond } = one;
+      return [
+        [
+          ...[provider, precision, sessions === undefined ? '' : `${sessions} × ${threadsPerSession}`],
+          ...[batches ?? '', loadMs.toFixed(0), unit, p50Ms.toFixed(1), p95Ms.toFixed(1)],
+          textsPerSecond?.toFixed(0) ?? '',
+        ],
+      ];
+    }),
     width,
   );
+  for (const one of speed) if ('refused' in one) speeds.push(`${one.provider}: ${one.refused}`);
   if (quality === undefined) return speeds;
   const rows = quality.measures.map(({ title, before, after, pValue }) => [
     title,

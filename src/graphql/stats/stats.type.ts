@@ -2,6 +2,7 @@ import { Field, Float, Int, ObjectType } from 'type-graphql';
 import type { StatusCounts } from '../../ports/note-store.js';
 import type { Stats } from '../../ports/use-cases.js';
 import type { VectorIndexStats } from '../../ports/vector-index.js';
+import { ModelStateType } from './model-state.type.js';
 
 @ObjectType('TaskTypeCount', { description: 'Notes of one task type by status.', simpleResolvers: true })
 export class TaskTypeCountType implements Omit<StatusCounts, 'namespace'> {
@@ -108,6 +109,11 @@ export class StatsType {
     description: 'The vector index; only for callers that may see every namespace.',
   })
   readonly vectorIndex: VectorIndexStatsType | undefined;
+  @Field(() => [ModelStateType], {
+    nullable: true,
+    description: "This process's models; only for callers that may see every namespace.",
+  })
+  readonly models: readonly ModelStateType[] | undefined;
 
   constructor(stats: Stats) {
     this.notes = stats.notes;
@@ -119,6 +125,7 @@ export class StatsType {
     this.cacheHitRate = stats.cacheHitRate;
     this.truncatedTexts = stats.truncatedTexts;
     this.uptimeSeconds = stats.uptimeSeconds;
+    this.models = stats.models?.map((state) => new ModelStateType(state));
     this.vectorIndex = stats.vectorIndex && new VectorIndexStatsType(stats.vectorIndex);
   }
 }

@@ -474,6 +474,26 @@ export class InMemoryUseCases implements UseCases {
       store: 'memory',
       truncatedTexts: 0,
       uptimeSeconds: 1,
+      models: [
+        {
+          role: 'EMBEDDING',
+          id: 'openai:double',
+          usage: { requests: 7, retries: 2, failures: 1, billedUnits: 3e9 },
+        },
+        {
+          role: 'RERANKING',
+          id: 'double-reranker',
+          runtime: {
+            provider: 'cuda',
+            refused: [],
+            sessions: 1,
+            threadsPerSession: 1,
+            layout: 'CONFIGURED',
+            batches: 'PADDED',
+            graphRemembered: false,
+          },
+        },
+      ],
       vectorIndex: {
         partitions: 2,
         notes: notes.length,
