@@ -8,7 +8,7 @@ export interface PersonalDataOptions {
 
 /** RFC 5321 limits, loosely: local part 64, labels 63. Letters of any script, since mail addresses have them. */
 const EMAIL =
-  /(?<![\p{L}\p{N}._%+'/:@-])[\p{L}\p{N}][\p{L}\p{N}._%+'-]{0,63}@(?<domain>(?:[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,62})\.){1,8}(?<top>\p{L}{2,24}))(?![\p{L}\p{N}@])(?!:[\w~/])/gu;
+  /(?<![\p{L}\p{N}._%+/@-]|[\p{L}\p{N}]'|(?<!\b(?:mailto|to|cc|bcc|from|e?-?mail|reply-to|sender|contact|kontakt|author)):)[\p{L}\p{N}][\p{L}\p{N}._%+'-]{0,63}@(?<domain>(?:[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,62})\.){1,8}(?<top>\p{L}{2,24}))(?![\p{L}\p{N}@])(?!:[\w~/])/gu;
 /** Reserved for documentation and tests (RFC 2606, RFC 6761), and what is not a domain: file types, local names. */
 const RESERVED_DOMAIN =
   /(?:^|\.)(?:example\.(?:com|org|net|edu)|example|test|invalid|localhost|local|internal)$/iu;

@@ -4,6 +4,7 @@ import { findPersonalData, type PersonalDataOptions } from './personal-data.js';
 import { findPrivateKeys } from './private-keys.js';
 import { findSecretAssignments } from './secret-assignments.js';
 import { SECRET_RULES, type SecretSpan } from './secret-rules.js';
+import { findShownSecrets } from './shown-secrets.js';
 
 /** Replaces the secrets of one note's texts. Holds them in memory only as long as it lives. */
 export interface Redactor {
@@ -17,7 +18,8 @@ export interface Redactor {
 }
 
 /**
- * SHA-256 of secrets that their issuers print in public documentation (AWS's and Stripe's example keys, jwt.io's token).
+ * SHA-256 of secrets that their issuers print in public documentation (AWS's and Stripe's example keys, jwt.io's token, the
+ * credentials of RFC 7617 and their like).
  * As digests, so that no scanner takes this file for a leak.
  */
 const DOCUMENTED_EXAMPLES: ReadonlySet<string> = new Set([
@@ -25,6 +27,11 @@ const DOCUMENTED_EXAMPLES: ReadonlySet<string> = new Set([
   'f2d6ca16515033e5dce14eba840b979d27b5cbae24bb3e5bf484339667f86397',
   '7f75367e7881255134e1375e723d1dea8ad5f6a4fdb79d938df1f1754a830606',
   'c794fa6d20c64efb9adf980ae93af472a1679775862d421ffe55d4a57fad5b3e',
+  '0e9d220616f08345a714ee57d8516310770588484b5239844635f952965e34a6',
+  'cf4d418ed3de92d71f767db5391d5a2dacd40e1ce49e75d1137e2ecf4982d844',
+  'eab7452d7d0fd9d1be1d6e638b6a868a670abaf0c1fe0202168ff5b7794f1443',
+  'e4da07ad200089ce7f40110f02910677ae48b4134c1df10b4350062fcb9a32b3',
+  'bdfeaef44475711c3abaf41d3ddd35322152714fb6709850571bad470033c478',
 ]);
 const LABELS: ReadonlyMap<string, string> = new Map([
   ['private-key', 'A private key'],
@@ -97,7 +104,11 @@ export function findSecrets(text: string, options: PersonalDataOptions = {}): re
       claims.push(...matches(rule.pattern, rule.kind, text));
     }
   }
-  claims.push(...findSecretAssignments(text), ...findPersonalData(text, options));
+  claims.push(
+    ...findSecretAssignments(text),
+    ...findShownSecrets(text, lowerCase),
+    ...findPersonalData(text, options),
+  );
   const kept: SecretSpan[] = [];
   for (const claim of claims) {
     const secret = text.slice(claim.start, claim.end);
@@ -122,7 +133,7 @@ function matches(pattern: RegExp, kind: string, text: string): SecretSpan[] {
 /** Keys from public documentation, and values that say themselves that they stand for one. */
 function isExample(secret: string): boolean {
   return (
-    /EXAMPLE/u.test(secret) ||
+    /EXAMPLE|(.)\1{9}/u.test(secret) ||
     /^(?:password|passwd|pass|pwd|secret|user|token|x{3,}|\*{3,}|\.{3,}|<.{1,40}>|\$\{.{1,60}|\$[A-Z_]{1,60}|%[A-Z_]{1,40}%|\{.{1,60})$/iu.test(
       secret,
     ) ||

@@ -5,11 +5,16 @@ import type { SecretSpan } from './secret-rules.js';
  * at most 40 characters before and after keep the pattern linear.
  */
 const ASSIGNMENT =
-  /(?<name>(?:pass(?:word|wd|phrase)?|pwd|passwort|kennwort|contraseña|senha|secret|api[_-]?key|access[_-]?key|auth[_-]?key|private[_-]?key|encryption[_-]?key|signing[_-]?key|token|credential)s?[\w.-]{0,40})["'`]?\s{0,4}(?<operator>:=|=>|={1,3}|:|,)\s{0,4}(?<quote>["'`]?)(?<value>[^\s"'`<>,;(){}[\]]{6,512})/giu;
+  /(?<name>(?:pass(?:word|wd|phrase)?|(?<![A-Za-z])pw|pwd|passwort|kennwort|contraseña|(?<![A-Za-z])clave|senha|secret|api[_-]?key|access[_-]?key|auth[_-]?key|private[_-]?key|encryption[_-]?key|signing[_-]?key|token|credential)s?[\w.-]{0,40})["'`]?\s{0,4}(?<operator>:=|=>|={1,3}|:|,)\s{0,4}(?:[brfu]{0,2}(?=["']))?(?<quote>["'`]?)(?<value>[^\s"'`<>,;(){}[\]]{6,512})/giu;
 /** Names that say the value is public or a digest. */
 const PUBLIC_NAME =
   /hash|digest|sha\d|checksum|commit|revision|public|etag|count|limit|length|_id$|name$|field|header|url|path|file|type|expir|ttl|version|policy|model|format|pattern|regex|i[sz]er|i[sz]ation|secretar/iu;
 const WEAK_NAME = /^tokens?/iu;
+/** What makes a token one that opens something. */
+const OPENING =
+  /(?:auth|access|refresh|bearer|api|bot|secret|deploy|admin|service|push|webhook|session|job)[_.-]?$/iu;
+/** How far the name is looked at to the left of what the pattern found. */
+const BEFORE = 24;
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/iu;
 const DIGEST = /^(?:sha\d{1,3}[-:])?[0-9a-f]{32,128}$/iu;
 const INTEGRITY = /^sha(?:1|256|384|512)[-:]/iu;
@@ -34,7 +39,11 @@ export function findSecretAssignments(text: string): readonly SecretSpan[] {
     if (
       !calls &&
       !(operator === ',' && quote === '') &&
-      isSecretValue(name, value, operator !== ':' || quote !== '')
+      isSecretValue(
+        OPENING.test(text.slice(Math.max(0, match.index - BEFORE), match.index)) ? `opening ${name}` : name,
+        value,
+        operator !== ':' || quote !== '',
+      )
     ) {
       spans.push({ start: end - value.length, end, kind: 'credential' });
     }
@@ -42,8 +51,8 @@ export function findSecretAssignments(text: string): readonly SecretSpan[] {
   return spans;
 }
 
-/** `code`: written as code (an equals sign or quotes), not as prose with a colon, which asks for more. */
-function isSecretValue(name: string, value: string, code: boolean): boolean {
+/** Whether a value of such a name is no word, digest or reference. `code`: written as code (an equals sign or quotes), not as prose with a colon, which asks for more. */
+export function isSecretValue(name: string, value: string, code: boolean): boolean {
   if (PUBLIC_NAME.test(name) || INTEGRITY.test(value) || REFERENCE.test(value) || STAND_IN.test(value)) {
     return false;
   }

@@ -94,7 +94,12 @@ export const SECRET_RULES: readonly SecretRule[] = [
   token('digitalocean-token', 'A DigitalOcean token', '_v1_', 'do[opr]_v1_[0-9a-f]{64}'),
   token('shopify-token', 'A Shopify token', 'shp', 'shp(?:at|ca|pa|ss)_[0-9a-fA-F]{32}'),
   token('square-token', 'A Square token', 'sq0', 'sq0(?:atp|csp|idp)-[\\w-]{22,60}'),
-  token('telegram-token', 'A Telegram bot token', ':aa', '\\d{8,10}:AA[\\w-]{33}'),
+  inside(
+    'telegram-token',
+    'A Telegram bot token',
+    ':aa',
+    /(?<![A-Za-z0-9_])(?:bot)?(?<secret>\d{8,10}:AA[\w-]{33})(?![A-Za-z0-9_])/gu,
+  ),
   token('discord-token', 'A Discord bot token', '.', '[MNO][\\w-]{23,25}\\.[\\w-]{6}\\.[\\w-]{27,40}'),
   inside(
     'discord-webhook',
@@ -127,7 +132,8 @@ export const SECRET_RULES: readonly SecretRule[] = [
     'url-password',
     'The password of a URL or connection string',
     '://',
-    /[a-z][a-z0-9+.-]{1,30}:\/\/[^\s:/?#@"'<>]{0,256}:(?<secret>[^\s/?#"'<>]{1,256})@/giu,
+    // The password may hold a number sign that nobody encoded, if a host follows.
+    /[a-z][a-z0-9+.-]{1,30}:\/\/[^\s:/?#@"'<>]{0,256}:(?<secret>[^\s/?#"'<>]{1,256}(?:#[^\s/?#"'<>]{0,64})?)@/giu,
   ),
   inside(
     'bearer-token',
