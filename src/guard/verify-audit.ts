@@ -10,7 +10,7 @@ export const AUDIT_PROBLEMS = [
   'CHANGED_EVENT',
   /** An event that the chain knows is gone. */
   'MISSING_EVENT',
-  /** An event that the chain does not know: put in past it, or cut off by a crash on a server without transactions. */
+  /** An event that the chain does not know and that nothing says to be on its way there: it was put in past it. */
   'UNCHAINED_EVENT',
   /** The chain does not lead to the head that the caller had noted down: its end was removed or rewritten. */
   'OTHER_HEAD',
@@ -35,6 +35,11 @@ export interface AuditVerification {
   /** The first `MAX_PROBLEMS`, in the order met. */
   readonly problems: readonly AuditProblem[];
   readonly problemCount: number;
+  /**
+   * Events that no link holds yet, though the store knows that it has to write one: a process is at it, or died between the two on
+   * a server without transactions. No sign of tampering; the next process that opens or mends the store seals them.
+   */
+  readonly unsealed: readonly string[];
 }
 
 const MAX_PROBLEMS = 100;
@@ -72,8 +77,8 @@ export async function verifyAudit(log: AuditLog, noted?: AuditHead): Promise<Aud
   if (noted !== undefined && noted.number > (head?.number ?? 0)) {
     report({ kind: 'OTHER_HEAD', link: noted.number });
   }
-  const events = await findUnchained(log, known, report);
-  return { links, events, head, problems, problemCount };
+  const { events, unsealed } = await findUnchained(log, known, report);
+  return { links, events, head, problems, problemCount, unsealed };
 }
 
 type Report = (problem: AuditProblem) => void;
@@ -107,8 +112,12 @@ async function checkEvents(
   }
 }
 
-/** Pages newest first; returns the number of events. */
-async function findUnchained(log: AuditLog, known: ReadonlySet<string>, report: Report): Promise<number> {
+/** Pages newest first. */
+async function findUnchained(
+  log: AuditLog,
+  known: ReadonlySet<string>,
+  report: Report,
+): Promise<{ readonly events: number; readonly unsealed: readonly string[] }> {
   let events = 0;
   let after: Keyset | undefined;
   const unknown: string[] = [];
@@ -119,7 +128,9 @@ async function findUnchained(log: AuditLog, known: ReadonlySet<string>, report: 
     after = page.keysets.at(-1);
     if (!page.hasNext || after === undefined) break;
   }
-  if (unknown.length === 0) return events;
+  if (unknown.length === 0) return { events, unsealed: [] };
+  // Before the links: an event that is on its way here has its link by then.
+  const onTheirWay = new Set(await log.unsealed());
   // Written while the links were read: what the chain knows by now is no problem.
   const late = new Set<string>();
   const last = await log.lastLink();
@@ -128,6 +139,7 @@ async function findUnchained(log: AuditLog, known: ReadonlySet<string>, report: 
     for (const link of page) for (const [id] of link.events) if (!known.has(id)) late.add(id);
     number = page.at(-1)?.number ?? Number.MAX_SAFE_INTEGER;
   }
-  for (const eventId of unknown) if (!late.has(eventId)) report({ kind: 'UNCHAINED_EVENT', eventId });
-  return events;
+  const loose = unknown.filter((id) => !late.has(id));
+  for (const eventId of loose) if (!onTheirWay.has(eventId)) report({ kind: 'UNCHAINED_EVENT', eventId });
+  return { events, unsealed: loose.filter((id) => onTheirWay.has(id)) };
 }

@@ -175,7 +175,7 @@ export interface NoteStore {
   watch(onChange: () => void): Promise<() => Promise<void>>;
   /** Drops change entries up to `revision`, never the newest. */
   pruneChanges(revision: number): Promise<number>;
-  /** Completes writes that a crash cut between note, audit event and change entry. Returns how many. */
+  /** Completes writes that a crash cut between note, audit event, its link and change entry. Returns how many. */
   repair(): Promise<number>;
   corruptRecords(): number;
 
@@ -226,6 +226,11 @@ export interface AuditLog {
   /** Links of the chain after `number`, in order. */
   links(number: number, limit: number): Promise<readonly AuditLink[]>;
   lastLink(): Promise<AuditLink | undefined>;
+  /**
+   * Ids of events that are written, or about to be, and wait for their link: their process is at it, or died in between, and
+   * another one will complete them. Always none in a store with transactions.
+   */
+  unsealed(): Promise<readonly string[]>;
 }
 
 /** The newest audit events of one note; `total` counts all of them. */
@@ -269,17 +274,17 @@ export interface JobStore {
   get(id: string): Promise<Job | undefined>;
   /** Newest first, at most `limit` of the scope. Jobs without a namespace span all of them: only scope `all` sees them. */
   list(scope: NamespaceScope, limit: number): Promise<readonly Job[]>;
-  /** Takes the oldest queued job, or a running one whose lease ran out, and raises its fence. */
+  /** Takes the oldest queued job, or a running one whose lease ran out, which is one loss more, and raises its fence. */
   take(owner: string, now: Instant, leaseUntil: Instant): Promise<Job | undefined>;
   /** Writes progress or an end state; false where the fence is no longer the caller's. */
   update(
     id: string,
     fence: number,
     patch: Partial<
-      Pick<Job, 'state' | 'done' | 'total' | 'message' | 'cursor' | 'finishedAt' | 'leaseUntil'>
+      Pick<Job, 'state' | 'done' | 'total' | 'message' | 'cursor' | 'finishedAt' | 'leaseUntil' | 'losses'>
     >,
   ): Promise<boolean>;
-  /** False where the job has ended or does not exist. A queued job turns CANCELLED at once. */
+  /** False where the job has ended or does not exist. A job that nobody runs, queued or with a lease that ran out, turns CANCELLED at once. */
   requestCancel(id: string, now: Instant): Promise<boolean>;
 }
 

@@ -222,6 +222,7 @@ export function fakeDeps(answers = {}) {
       head: { number: 3, hash: 'a'.repeat(64) },
       problems: [],
       problemCount: 0,
+      unsealed: [],
     }),
     diagnostics: answers.diagnostics ?? (() => fakeDiagnostics()),
     close: record('close'),

@@ -2,6 +2,7 @@ import type { Cipher } from '../../ports/cipher.js';
 import type { Store } from '../../ports/note-store.js';
 import { checkEncryption, storeSealing } from '../records/check-encryption.js';
 import { type AuditLinkDocument, MongoAuditChain } from './mongo-audit-chain.js';
+import { type AuditIntentDocument, MongoAuditIntents } from './mongo-audit-intents.js';
 import { MongoAuditLog } from './mongo-audit-log.js';
 import { type ChangeDocument, MongoChangeLog } from './mongo-change-log.js';
 import { acceptsVectorSubtype, MongoConnection } from './mongo-connection.js';
@@ -28,6 +29,8 @@ export interface MongoStoreOptions {
   readonly serverSelectionTimeoutMs?: number | undefined;
   /** Connections at most. Default: the driver's 100, and 1 on FerretDB 1, whose updates are not atomic. */
   readonly maxPoolSize?: number | undefined;
+  /** How long an audit event may wait for its link in the chain before another process makes it. Default 5,000. */
+  readonly auditLeaseMs?: number | undefined;
   /** Seals texts and vectors. Default: none, they are stored as they are. */
   readonly cipher?: Cipher | undefined;
 }
@@ -48,7 +51,8 @@ export async function createMongoStore(options: MongoStoreOptions): Promise<Stor
     const vectorSubtype = options.vectorSubtype ?? ((await acceptsVectorSubtype(target)) ? 9 : 0);
     const settings = new MongoSettingStore(connection, connection.collection<SettingDocument>('settings'));
     await checkEncryption(settings, options.cipher);
-    return await assemble(connection, { vectorSubtype, settings, cipher: options.cipher });
+    const { cipher, auditLeaseMs } = options;
+    return await assemble(connection, { vectorSubtype, settings, cipher, auditLeaseMs });
   } catch (error) {
     await connection.close();
     throw error;
@@ -61,14 +65,20 @@ async function assemble(
     readonly vectorSubtype: VectorSubtype;
     readonly settings: MongoSettingStore;
     readonly cipher: Cipher | undefined;
+    readonly auditLeaseMs: number | undefined;
   },
 ): Promise<Store> {
-  const { vectorSubtype, settings, cipher } = parts;
+  const { vectorSubtype, settings, cipher, auditLeaseMs } = parts;
   const notes = connection.collection<NoteDocument>('notes');
   const audit = connection.collection<AuditDocument>('audit');
   const chain = new MongoAuditChain(connection.collection<AuditLinkDocument>('auditChain'));
-  const log = new MongoAuditLog(connection, audit, chain);
+  const intents = new MongoAuditIntents(
+    connection.collection<AuditIntentDocument>('auditIntents'),
+    auditLeaseMs,
+  );
+  const log = new MongoAuditLog(connection, { events: audit, chain, intents, notes });
   await log.adopt();
+  await log.complete();
   const entries = connection.collection<ChangeDocument>('changes');
   const changes = new MongoChangeLog(entries);
   const doorbell = new MongoDoorbell(entries, !connection.isSerial, () => changes.last());
@@ -82,6 +92,7 @@ async function assemble(
       notes,
       changes,
       completion,
+      log,
       keeper,
       doorbell,
       vectorSubtype,

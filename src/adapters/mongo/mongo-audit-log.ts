@@ -13,8 +13,9 @@ import type {
 import { readAuditEvent } from '../records/audit-record.js';
 import { AUDIT_ORDER } from '../records/note-order.js';
 import type { MongoAuditChain } from './mongo-audit-chain.js';
+import type { MongoAuditIntents } from './mongo-audit-intents.js';
 import type { MongoConnection } from './mongo-connection.js';
-import type { AuditDocument } from './mongo-documents.js';
+import type { AuditDocument, NoteDocument } from './mongo-documents.js';
 import { isDuplicate } from './mongo-errors.js';
 import { scopeFilter } from './mongo-note-filter.js';
 import { readPage } from './mongo-paging.js';
@@ -23,25 +24,67 @@ export class MongoAuditLog implements AuditLog {
   readonly #connection: MongoConnection;
   readonly #events: Collection<AuditDocument>;
   readonly #chain: MongoAuditChain;
+  readonly #intents: MongoAuditIntents;
+  readonly #notes: Collection<NoteDocument>;
 
-  constructor(connection: MongoConnection, events: Collection<AuditDocument>, chain: MongoAuditChain) {
+  constructor(
+    connection: MongoConnection,
+    parts: {
+      readonly events: Collection<AuditDocument>;
+      readonly chain: MongoAuditChain;
+      readonly intents: MongoAuditIntents;
+      readonly notes: Collection<NoteDocument>;
+    },
+  ) {
     this.#connection = connection;
-    this.#events = events;
-    this.#chain = chain;
+    this.#events = parts.events;
+    this.#chain = parts.chain;
+    this.#intents = parts.intents;
+    this.#notes = parts.notes;
   }
 
   append(event: AuditEvent): Promise<boolean> {
-    const { id, ...fields } = event;
     return this.#connection.run(async () => {
-      try {
-        await this.#events.insertOne({ _id: id, ...fields, version: 0 });
-      } catch (error) {
-        if (!isDuplicate(error)) throw error;
-        return false;
-      }
-      await this.#chain.append([event]);
-      return true;
+      const announced = await this.#intents.announce(event);
+      const first = await this.#insert(event);
+      if (first) await this.#chain.append([event]);
+      // Both there already: whoever wrote them seals the event, or another process does.
+      if (first || announced) await this.#intents.done(event.id);
+      return first;
     });
+  }
+
+  /** Completes events of processes that died between announcing one and sealing it. Resolves with how many. */
+  complete(): Promise<number> {
+    return this.#connection.run(() =>
+      this.#intents.completeOverdue(async (event) => {
+        await this.#insert(event);
+        // Perhaps for the second time, which does no harm: both links say the same of it.
+        await this.#chain.append([event]);
+        await this.#intents.done(event.id);
+      }),
+    );
+  }
+
+  /** Those of notes are kept by the notes, the others by the list of intents. */
+  unsealed(): Promise<readonly string[]> {
+    return this.#connection.run(async () => {
+      const notes = await this.#notes
+        .find({ 'pending.open': true }, { projection: { 'pending._id': 1 } })
+        .toArray();
+      return [...notes.flatMap(({ pending }) => pending?._id ?? []), ...(await this.#intents.ids())];
+    });
+  }
+
+  /** False where the event is there already. */
+  async #insert({ id, ...fields }: AuditEvent): Promise<boolean> {
+    try {
+      await this.#events.insertOne({ _id: id, ...fields, version: 0 });
+      return true;
+    } catch (error) {
+      if (!isDuplicate(error)) throw error;
+      return false;
+    }
   }
 
   async getMany(ids: readonly string[]): Promise<readonly AuditEvent[]> {

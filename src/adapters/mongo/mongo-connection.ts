@@ -27,6 +27,8 @@ export class MongoConnection {
   readonly serverDescription: string;
   /** One command at a time: change streams, which occupy a connection, cannot run. */
   readonly isSerial: boolean;
+  /** Over documents, which FerretDB 1 refuses. */
+  readonly knowsElemMatch: boolean;
   #closed = false;
 
   private constructor(client: MongoClient, database: string | undefined, server: Document) {
@@ -34,6 +36,7 @@ export class MongoConnection {
     this.#db = database === undefined ? client.db() : client.db(database);
     this.servers = serverNames(client);
     this.isSerial = client.options.maxPoolSize === 1;
+    this.knowsElemMatch = !isFerretDb1(server);
     this.serverDescription = describeServer(server);
   }
 

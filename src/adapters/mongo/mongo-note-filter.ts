@@ -14,17 +14,19 @@ export function scopeFilter(scope: NamespaceScope): { namespace?: string | { $in
   return { namespace: { $in: [...new Set(scope)] } };
 }
 
-export function noteFilter(scope: NamespaceScope, filter: NoteFilter): Filter<NoteDocument> {
+/** `elemMatch`: whether the server knows it over documents; without, a filter on several parts of a source finds too much. */
+export function noteFilter(
+  scope: NamespaceScope,
+  filter: NoteFilter,
+  elemMatch: boolean,
+): Filter<NoteDocument> {
   const { taskTypes, statuses, impact, author, source, text, attributes, createdFrom, createdTo } = filter;
   const conditions: Filter<NoteDocument>[] = [scopeFilter(scope)];
   if (taskTypes !== undefined) conditions.push({ taskType: { $in: [...taskTypes] } });
   if (statuses !== undefined) conditions.push({ status: { $in: [...statuses] } });
   if (impact !== undefined) conditions.push({ impact });
   if (author !== undefined) conditions.push({ 'sources.author': author });
-  const wanted = Object.entries(source ?? {}).filter(([, value]) => value !== undefined);
-  // FerretDB 1 knows no $elemMatch over documents, which one part can do without.
-  if (wanted.length === 1) conditions.push({ [`sources.${wanted[0]?.[0]}`]: wanted[0]?.[1] });
-  else if (wanted.length > 1) conditions.push({ sources: { $elemMatch: Object.fromEntries(wanted) } });
+  conditions.push(...sourceConditions(source, elemMatch));
   for (const [key, value] of Object.entries(attributes ?? {})) {
     conditions.push({ attributes: attributePair(key, value) });
   }
@@ -39,6 +41,19 @@ export function noteFilter(scope: NamespaceScope, filter: NoteFilter): Filter<No
     conditions.push({ searched: { $regex: escapePattern(foldText(text).slice(0, MAX_SEARCH_LENGTH)) } });
   }
   return conditions.length === 1 ? (conditions[0] as Filter<NoteDocument>) : { $and: conditions };
+}
+
+/** One source with all the parts. Without `$elemMatch` each part in some source: one part needs no more. */
+function sourceConditions(source: NoteFilter['source'], elemMatch: boolean): readonly Filter<NoteDocument>[] {
+  const wanted = sourceParts(source);
+  return elemMatch && wanted.length > 1
+    ? [{ sources: { $elemMatch: Object.fromEntries(wanted) } }]
+    : wanted.map(([part, value]) => ({ [`sources.${part}`]: value }));
+}
+
+/** Parts of a source that are asked for. */
+export function sourceParts(source: NoteFilter['source']): readonly (readonly [string, string])[] {
+  return Object.entries(source ?? {}).filter((entry): entry is [string, string] => entry[1] !== undefined);
 }
 
 /** Literal text for every server's dialect (PCRE, Java, Go). */

@@ -18,6 +18,7 @@ import type {
   StoredNote,
 } from '../../ports/note-store.js';
 import { NOTE_ORDERS } from '../records/note-order.js';
+import type { MongoAuditLog } from './mongo-audit-log.js';
 import type { MongoChangeLog } from './mongo-change-log.js';
 import type { MongoConnection } from './mongo-connection.js';
 import {
@@ -43,6 +44,7 @@ export interface MongoNoteStoreParts {
   readonly notes: Collection<NoteDocument>;
   readonly changes: MongoChangeLog;
   readonly completion: WriteCompletion;
+  readonly log: Pick<MongoAuditLog, 'complete'>;
   readonly keeper: MongoVersionKeeper;
   readonly doorbell: MongoDoorbell;
   readonly vectorSubtype: VectorSubtype;
@@ -109,7 +111,7 @@ export class MongoNoteStore implements NoteStore {
     return this.#run(async () =>
       readPage({
         collection: this.#notes,
-        filter: await resolveFilter(this.#notes, this.#parts.cipher, scope, filter),
+        filter: await this.#filter(scope, filter),
         projection: WITHOUT_VECTORS,
         fields: { createdAt: 'createdAt', updatedAt: 'updatedAt', risk: 'risk', id: '_id' },
         order: NOTE_ORDERS[order],
@@ -120,9 +122,7 @@ export class MongoNoteStore implements NoteStore {
   }
 
   count(scope: NamespaceScope, filter: NoteFilter): Promise<number> {
-    return this.#run(async () =>
-      this.#notes.countDocuments(await resolveFilter(this.#notes, this.#parts.cipher, scope, filter)),
-    );
+    return this.#run(async () => this.#notes.countDocuments(await this.#filter(scope, filter)));
   }
 
   statusCounts(scope: NamespaceScope): Promise<readonly StatusCounts[]> {
@@ -219,11 +219,16 @@ export class MongoNoteStore implements NoteStore {
   async repair(): Promise<number> {
     const completed = await this.#run(() => this.#parts.completion.repair());
     if (completed > 0) this.#parts.doorbell.ring();
-    return completed;
+    return completed + (await this.#parts.log.complete());
   }
 
   corruptRecords(): number {
     return this.#corrupt.size;
+  }
+
+  #filter(scope: NamespaceScope, filter: NoteFilter): Promise<Filter<NoteDocument>> {
+    const { cipher, connection } = this.#parts;
+    return resolveFilter({ notes: this.#notes, cipher, elemMatch: connection.knowsElemMatch }, scope, filter);
   }
 
   #run<T>(work: () => Promise<T>): Promise<T> {

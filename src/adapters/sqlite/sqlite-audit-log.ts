@@ -57,6 +57,11 @@ export class SqliteAuditLog implements AuditLog {
     return this.#db.write(() => insert(this.#db, event, 0));
   }
 
+  /** Event and link are one transaction. */
+  async unsealed(): Promise<readonly string[]> {
+    return [];
+  }
+
   list(scope: NamespaceScope, filter: AuditFilter, page: PageRequest): Promise<Page<AuditEvent>> {
     return this.#db.read(() => this.#page(scope, filter, page));
   }

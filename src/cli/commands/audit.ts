@@ -21,7 +21,7 @@ function auditHead(value: string): AuditHead {
 async function verify(session: Session, _args: readonly string[], options: VerifyOptions): Promise<void> {
   const opened = await session.open('store');
   const verification = await opened.verifyAudit(options.head);
-  const { events, links, head, problems, problemCount } = verification;
+  const { events, links, head, problems, problemCount, unsealed } = verification;
   await session.answer(verification, () =>
     [
       ...problems.map(({ kind, link, eventId }) =>
@@ -30,6 +30,12 @@ async function verify(session: Session, _args: readonly string[], options: Verif
         ),
       ),
       problemCount > problems.length ? `… and ${problemCount - problems.length} more` : '',
+      ...(unsealed.length === 0
+        ? []
+        : [
+            `${unsealed.length} not sealed yet: a process died after writing ${unsealed.length === 1 ? 'it' : 'them'}; a server seals ${unsealed.length === 1 ? 'it' : 'them'} at its start`,
+            ...unsealed.slice(0, 20).map((id) => `  ${id}`),
+          ]),
       `${events} events, ${links} links, ${problemCount} problem${problemCount === 1 ? '' : 's'}`,
       ...(head === undefined
         ? []
@@ -37,13 +43,16 @@ async function verify(session: Session, _args: readonly string[], options: Verif
     ].filter((line) => line !== ''),
   );
   if (problemCount > 0) session.finish(EXIT_CODES.corrupt);
+  else if (unsealed.length > 0) session.finish(EXIT_CODES.findings);
 }
 
 export function addAudit(program: Command, context: CliContext): void {
   const audit = program.command('audit').description('the chained record of every change');
   const command = audit
     .command('verify')
-    .description('recompute the hash chain and compare every event with it')
+    .description(
+      'recompute the hash chain and compare every event with it; exit code 6: changed, 1: not sealed yet',
+    )
     .option('--head <number:hash>', 'head of an earlier run: shows whether the end was cut off', auditHead);
   defineCommand(command, context, verify);
 }

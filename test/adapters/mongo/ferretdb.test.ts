@@ -15,7 +15,7 @@ afterAll(() => peer?.stop());
 // One client: FerretDB 1 loses updates of several.
 describeNoteStore(
   'MongoDB store on FerretDB with SCRAM',
-  { createFixture: () => createMongoFixture(peer.uri, true), clients: 1, oneSourcePart: true },
+  { createFixture: () => createMongoFixture(peer.uri, true), clients: 1 },
   unavailable,
 );
 

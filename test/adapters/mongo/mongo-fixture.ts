@@ -70,6 +70,11 @@ export async function createMongoFixture(
         await notes.updateOne({ _id: event.noteId }, { $set: { pending: { ...event, open: true } } });
       }
     },
+    cutOffEvent: async ({ id, ...fields }) => {
+      const intents = db.collection<NamedDocument>('auditIntents');
+      await intents.insertOne({ _id: id, event: JSON.stringify({ id, ...fields }), due: 0 });
+      await audit.insertOne({ _id: id, ...fields, version: 0 });
+    },
     raw: async () => {
       const names = (await db.listCollections().toArray()).map(({ name }) => name);
       const documents = await Promise.all(names.map((name) => db.collection(name).find().toArray()));

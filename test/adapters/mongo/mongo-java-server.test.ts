@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createMongoStore } from '../../../src/adapters/mongo/create-mongo-store.js';
+import { verifyAudit } from '../../../src/guard/verify-audit.js';
 import { describeEncryptedStore, describeNoteStore } from '../../contract/note-store.contract.js';
 import { expectConsistent } from '../../contract/store/check-consistency.js';
 import { compileSources } from '../../contract/store/compile-sources.js';
@@ -82,6 +83,28 @@ describe.skipIf(unavailable !== undefined)(title, () => {
     const { changes } = await fixture.store.notes.changesSince(1, 9);
     expect(changes.map(({ noteIds }) => noteIds)).toEqual([[old.id], [noteId('another')]]);
     expect(await fixture.store.notes.repair()).toBe(0);
+    await store.close();
+    await proxy.close();
+    await fixture.dispose();
+  });
+
+  it('seals with its next opening an event whose process lost the server before the link', async () => {
+    const fixture = await createMongoFixture(peer.uri);
+    const proxy = await startCuttingProxy(peer.address);
+    const options = { uri: `mongodb://${proxy.address}`, database: fixture.database, auditLeaseMs: 0 };
+    const store = await createMongoStore(options);
+    const event = { id: 'key:1', at: '2026-01-31T00:00:00.000Z', actor: 'ada', action: 'key-created' };
+    // With no chain at all, an opening would take the log for one of before there were chains.
+    await store.audit.append({ ...event, id: 'key:0', changes: [] });
+    proxy.cutOn('insert\0\x0b\0\0\0auditChain\0');
+    const failing = store.audit.append({ ...event, changes: [] });
+    await expect(failing).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
+    expect(proxy.cuts()).toBeGreaterThan(0);
+    proxy.cutOn(undefined);
+    const left = await verifyAudit(fixture.store.audit);
+    expect(left).toMatchObject({ events: 2, links: 1, problems: [], unsealed: [event.id] });
+    const next = await fixture.connect();
+    expect(await verifyAudit(next.audit)).toMatchObject({ events: 2, links: 2, problems: [], unsealed: [] });
     await store.close();
     await proxy.close();
     await fixture.dispose();

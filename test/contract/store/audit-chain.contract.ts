@@ -27,7 +27,14 @@ export function describeAuditChain(traits: StoreTraits): void {
     }
 
     it('seals events of notes and of the installation, each once, in a dense chain', async () => {
-      expect(await verify()).toEqual({ links: 0, events: 0, head: undefined, problems: [], problemCount: 0 });
+      expect(await verify()).toEqual({
+        links: 0,
+        events: 0,
+        head: undefined,
+        problems: [],
+        problemCount: 0,
+        unsealed: [],
+      });
       await write();
       await log().append({ id: 'key', at: at(9), actor: 'ada', action: 'key-created', changes: [] });
       const links = await log().links(0, 100);
@@ -99,6 +106,29 @@ export function describeAuditChain(traits: StoreTraits): void {
       const store = await connect();
       await store.notes.repair();
       expect(await verifyAudit(store.audit)).toMatchObject({ events: 2, problems: [] });
+    });
+
+    it('tells what a crash left unsealed from what was put in, and seals it', async ({ skip }) => {
+      const { cutOffEvent, connect, forge, store } = fixture();
+      if (cutOffEvent === undefined) return skip('the store writes event and link in one transaction');
+      await write();
+      const event = { id: 'outcome:r:n', at: at(9), actor: 'ada', action: 'outcome', changes: ['HARMFUL'] };
+      await cutOffEvent(event);
+      await forge.addEvent('forged');
+      expect(await verify()).toMatchObject({
+        problems: [{ kind: 'UNCHAINED_EVENT', eventId: 'forged' }],
+        unsealed: [event.id],
+      });
+      // Said again, it still counts once, and is left to whoever completes it.
+      expect(await store.audit.append(event)).toBe(false);
+      expect((await verify()).unsealed).toEqual([event.id]);
+      const other = await connect();
+      expect(await verifyAudit(other.audit)).toMatchObject({ problemCount: 1, unsealed: [] });
+      expect(await store.audit.unsealed()).toEqual([]);
+      await cutOffEvent({ ...event, id: 'outcome:r:m' });
+      expect(await store.notes.repair()).toBe(1);
+      expect(await store.notes.repair()).toBe(0);
+      expect(await verify()).toMatchObject({ problemCount: 1, unsealed: [] });
     });
   });
 }

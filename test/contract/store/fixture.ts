@@ -1,4 +1,5 @@
 import { afterEach, beforeEach } from 'vitest';
+import type { AuditEvent } from '../../../src/domain/audit.js';
 import type { NoteId } from '../../../src/domain/note.js';
 import type { Cipher } from '../../../src/ports/cipher.js';
 import type { Store } from '../../../src/ports/note-store.js';
@@ -27,6 +28,11 @@ export interface StoreFixture {
    * everything in one transaction.
    */
   readonly cutOff?: (write: (store: Store) => Promise<unknown>) => Promise<void>;
+  /**
+   * Appends an event as a process does that is killed between the event and its link in the chain. None where the store writes
+   * both in one transaction.
+   */
+  readonly cutOffEvent?: (event: AuditEvent) => Promise<void>;
   /** Every byte that is stored, as somebody with access to the disk finds it. */
   raw(): Promise<Buffer>;
   dispose(): Promise<void>;
@@ -36,8 +42,6 @@ export interface StoreTraits {
   readonly createFixture: () => Promise<StoreFixture>;
   /** Clients that may write at once. */
   readonly clients: number;
-  /** The server cannot look for several parts of one source (FerretDB 1). */
-  readonly oneSourcePart?: boolean;
   /** Texts and vectors are sealed. */
   readonly encrypted?: boolean;
 }
