@@ -13,12 +13,13 @@ import { JobRunner } from '../jobs/job-runner.js';
 import { keyRotationHandler } from '../jobs/key-rotation.js';
 import { modelSwitchHandler } from '../jobs/model-switch.js';
 import { stalenessSweepHandler } from '../jobs/staleness-sweep.js';
+import { vectorDropHandler } from '../jobs/vector-drop.js';
 import { DEFAULT_WRITE_POLICY } from '../notes/note-deps.js';
 import { InProcessNoteFeed } from '../notes/note-feed.js';
 import { systemClock } from '../ports/clock.js';
 import type { Logger } from '../ports/logger.js';
 import type { Store } from '../ports/note-store.js';
-import type { RetrievalWatcher } from '../ports/telemetry.js';
+import type { JobWatcher, RetrievalWatcher } from '../ports/telemetry.js';
 import type { Stats, UseCases } from '../ports/use-cases.js';
 import { createCalibrations } from '../retrieval/calibrations.js';
 import type { NamespaceCentres } from '../retrieval/namespace-centres.js';
@@ -38,13 +39,17 @@ export interface AppParts {
   readonly store: Store;
   readonly engines: Engines;
   readonly logger: Logger;
-  readonly settings?: Partial<Pick<Config, 'harmLimit' | 'withholdShare' | 'jobLeaseMs' | 'redactPhones'>> & {
+  readonly settings?: Partial<
+    Pick<Config, 'harmLimit' | 'withholdShare' | 'jobLeaseMs' | 'jobLosses' | 'redactPhones'>
+  > & {
     readonly modelSettleMs?: number;
   };
   /** Opens another model by name, with indexes of its own. Absent: the process cannot change its model. */
   readonly openEngines?: ((name: string) => Promise<Engines>) | undefined;
   /** Told of every answer that callers get. */
   readonly watchers?: readonly RetrievalWatcher[];
+  /** Told of every job that ends here. */
+  readonly jobWatchers?: readonly JobWatcher[];
   /** Share of answers whose recall is measured; only with watchers. */
   readonly recallShare?: number;
   /** Whether this process takes queued jobs. */
@@ -130,6 +135,8 @@ export async function createApp(parts: AppParts): Promise<App> {
     clock,
     logger,
     leaseMs: settings.jobLeaseMs,
+    maxLosses: settings.jobLosses,
+    watchers: parts.jobWatchers,
     handlers: {
       BACKFILL: embedding(backfillHandler),
       REEMBED: embedding(reembedHandler),
@@ -149,6 +156,14 @@ export async function createApp(parts: AppParts): Promise<App> {
         },
         openShadow: (name) => openShadowModel(shared, openEngines, name),
         settleMs: settings.modelSettleMs,
+      }),
+      VECTOR_DROP: vectorDropHandler({
+        store,
+        clock,
+        serving: () => {
+          const { id, name } = serving().embedder.model;
+          return { modelId: id, name };
+        },
       }),
     },
   });

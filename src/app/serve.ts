@@ -55,6 +55,7 @@ async function start(
     ...{ store, engines, logger, settings: config, runJobs: true, writeSnapshots: true },
     openEngines: openModel,
     watchers: telemetry.watchers,
+    jobWatchers: telemetry.jobWatchers,
     recallShare: config.recallShare,
   });
   opened.push(app);

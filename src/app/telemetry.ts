@@ -1,11 +1,12 @@
 import type { Config } from '../config/config.js';
 import type { Logger } from '../ports/logger.js';
 import type { Store } from '../ports/note-store.js';
-import type { MetricsPage, RetrievalWatcher } from '../ports/telemetry.js';
+import type { JobWatcher, MetricsPage, RetrievalWatcher } from '../ports/telemetry.js';
 import type { Engines } from './installation.js';
 
 export interface Telemetry {
   readonly watchers: readonly RetrievalWatcher[];
+  readonly jobWatchers: readonly JobWatcher[];
   readonly metrics?: MetricsPage | undefined;
   readonly within?:
     | ((headers: Record<string, string | string[] | undefined>, work: () => void) => void)
@@ -13,7 +14,7 @@ export interface Telemetry {
   close(): Promise<void>;
 }
 
-export const NO_TELEMETRY: Telemetry = { watchers: [], close: async () => undefined };
+export const NO_TELEMETRY: Telemetry = { watchers: [], jobWatchers: [], close: async () => undefined };
 
 /** What the configuration asks for. The libraries are loaded only then. */
 export async function openTelemetry(
@@ -28,6 +29,7 @@ export async function openTelemetry(
   const { store, engines, logger, version } = parts;
   if (!config.metrics && config.tracesUrl === undefined) return NO_TELEMETRY;
   const watchers: RetrievalWatcher[] = [];
+  const jobWatchers: JobWatcher[] = [];
   const closers: (() => Promise<void>)[] = [];
   let metrics: MetricsPage | undefined;
   let within: Telemetry['within'];
@@ -37,6 +39,7 @@ export async function openTelemetry(
     const figures = createLiveFigures(store, engines, logger);
     const prometheus = createPrometheusMetrics(() => figures.read());
     watchers.push(prometheus);
+    jobWatchers.push(prometheus);
     metrics = prometheus;
     closers.push(() => figures.close());
   }
@@ -51,6 +54,7 @@ export async function openTelemetry(
   }
   return {
     watchers,
+    jobWatchers,
     metrics,
     within,
     async close() {

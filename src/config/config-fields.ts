@@ -198,6 +198,16 @@ export const CONFIG_FIELDS: readonly ConfigField[] = [
     schema: whole(1_000, 600_000),
   }),
   flagField({
+    key: 'jobLosses',
+    env: 'ERRATA_JOB_LOSSES',
+    flag: 'job-losses',
+    placeholder: 'n',
+    default: '3',
+    description: 'how many processes a job may take down without progress before it has failed',
+    expected: 'a whole number between 1 and 100',
+    schema: whole(1, 100),
+  }),
+  flagField({
     key: 'harmLimit',
     env: 'ERRATA_HARM_LIMIT',
     flag: 'harm-limit',

@@ -75,6 +75,8 @@ export interface Config {
   readonly keyCommand?: string | undefined;
   /** How long a job of a process that died waits before another one takes it. */
   readonly jobLeaseMs: number;
+  /** Processes that a job may take down without progress before it has failed. */
+  readonly jobLosses: number;
   /** Lower bound of the share of harmful verdicts beyond which a note goes back to a reviewer. */
   readonly harmLimit: number;
   /** Share of answers that go without one of their notes; 0: none. */

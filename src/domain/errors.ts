@@ -36,6 +36,8 @@ export const ERROR_CODES = {
   BUDGET_EXCEEDED: user,
   /** A comparison says that another model would do worse. */
   MODEL_REFUSED: user,
+  /** A job took down every process that ran it. */
+  JOB_GIVEN_UP: { category: 'internal', retryable: false },
   VERSION_CONFLICT: conflict,
   NOTE_EXISTS: conflict,
   STORE_UNAVAILABLE: unavailable,

@@ -10,6 +10,7 @@ export const JOB_KINDS = [
   'ERASURE',
   'KEY_ROTATION',
   'MODEL_SWITCH',
+  'VECTOR_DROP',
 ] as const;
 export type JobKind = (typeof JOB_KINDS)[number];
 export const JOB_STATES = ['QUEUED', 'RUNNING', 'SUCCEEDED', 'FAILED', 'CANCELLED'] as const;
@@ -34,4 +35,6 @@ export interface Job {
   readonly leaseOwner?: string | undefined;
   readonly leaseUntil?: Instant | undefined;
   readonly fence: number;
+  /** Takings since the last progress whose taker was lost: its lease ran out before it ended or gave back. None: 0. */
+  readonly losses?: number | undefined;
 }

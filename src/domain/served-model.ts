@@ -11,7 +11,14 @@ export interface ModelChoice {
 export interface ServedModel extends ModelChoice {
   /** What `errata models rollback` goes back to; its vectors are kept. */
   readonly previous?: ModelChoice | undefined;
+  /** Models before that one whose vectors are still there. */
+  readonly earlier?: readonly ModelChoice[] | undefined;
   readonly switchedAt: Instant;
+}
+
+/** Models whose vectors stand beside those in use. */
+export function heldModels({ previous, earlier = [] }: ServedModel): readonly ModelChoice[] {
+  return [...(previous === undefined ? [] : [previous]), ...earlier];
 }
 
 /** Name of the setting that holds it, as JSON. Absent: the model of the configuration. */

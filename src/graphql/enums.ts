@@ -71,7 +71,8 @@ export const ContradictionPolicyEnum = registerValues(
   ['HOLD', 'NEWEST'] as const,
   {
     HOLD: 'It waits for a reviewer; the older one is served meanwhile, and answers say that it is contested.',
-    NEWEST: 'It goes live; answers prefer it and say so, until a reviewer has decided.',
+    NEWEST:
+      'It goes live where nothing else speaks for looking; answers prefer it and say so, until a reviewer has decided.',
   },
 );
 
@@ -122,6 +123,8 @@ export const JobKindEnum = registerValues('JobKind', 'Kinds of background work.'
   KEY_ROTATION: 'Seals everything that is stored with the present encryption key.',
   MODEL_SWITCH:
     'Embeds everything with another model, compares, and switches; options model, epsilon, force, rollback.',
+  VECTOR_DROP:
+    'Frees the vectors of a model that served before, once nobody wants to go back to it; option model.',
 });
 
 const NOTE_ORDERS = [

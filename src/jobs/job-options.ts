@@ -13,6 +13,7 @@ const JOB_OPTIONS: Readonly<Record<JobKind, readonly string[]>> = {
   ERASURE: ['ids', 'reason'],
   KEY_ROTATION: [],
   MODEL_SWITCH: ['model', 'epsilon', 'force', 'rollback'],
+  VECTOR_DROP: ['model'],
 };
 
 /** Options as a job keeps them: known to its kind and without secrets. Errors: `INVALID_INPUT`. */

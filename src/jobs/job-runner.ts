@@ -4,11 +4,14 @@ import type { Job, JobKind } from '../domain/job.js';
 import type { Clock } from '../ports/clock.js';
 import type { Logger } from '../ports/logger.js';
 import type { JobStore } from '../ports/note-store.js';
+import type { JobWatcher } from '../ports/telemetry.js';
 import type { JobHandler, JobProgress } from './job-handler.js';
 
 /** A process that died is noticed after this long; a live one renews at a third of it. */
 const LEASE_MS = 15_000;
 const HEARTBEAT_MS = LEASE_MS / 3;
+/** Processes that a job may take down, one after the other and without progress in between, before nobody takes it again. */
+export const MAX_LOSSES = 3;
 /** How soon another process's job is seen; a local start rings at once. */
 const POLL_MS = 2_000;
 
@@ -18,9 +21,16 @@ export interface JobRunnerOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly leaseMs?: number | undefined;
+  /** Default: `MAX_LOSSES`. */
+  readonly maxLosses?: number | undefined;
+  readonly watchers?: readonly JobWatcher[] | undefined;
 }
 
-/** Takes jobs one at a time under a lease with fencing, so that of several processes exactly one writes a job's progress. */
+/**
+ * Takes jobs one at a time under a lease with fencing, so that of several processes exactly one writes a job's progress. A job whose
+ * takers are lost again and again without a new cursor in between ends as FAILED with `JOB_GIVEN_UP`, so that it cannot take down
+ * every process that starts.
+ */
 export class JobRunner {
   readonly #options: JobRunnerOptions;
   readonly #owner = randomUUID();
@@ -73,10 +83,11 @@ export class JobRunner {
   }
 
   async #run(job: Job): Promise<void> {
-    const { jobs, handlers, clock, logger } = this.#options;
+    const { jobs, handlers, logger } = this.#options;
+    if (await this.#refused(job)) return;
     const stop = new AbortController();
     const signal = AbortSignal.any([stop.signal, this.#closing.signal]);
-    const write = async (progress: JobProgress): Promise<void> => {
+    const write = async (progress: JobProgress & Pick<Job, 'losses'>): Promise<void> => {
       const held = await jobs.update(job.id, job.fence, { ...progress, leaseUntil: this.#leaseEnd() });
       const now = held ? await jobs.get(job.id) : undefined;
       if (now === undefined || now.cancelRequested) stop.abort();
@@ -86,13 +97,14 @@ export class JobRunner {
       Math.min(HEARTBEAT_MS, this.#leaseMs / 3),
     );
     const checkpoint = async (progress: JobProgress): Promise<void> => {
-      await write(progress);
+      const moves = progress.cursor !== undefined && progress.cursor !== job.cursor;
+      await write(moves ? { ...progress, losses: 0 } : progress);
       if (signal.aborted)
         throw new ErrataError('ABORTED', `Expected job ${job.id} to go on, received a stop`);
     };
     try {
       const message = await handlers[job.kind]({ job, signal, checkpoint });
-      await jobs.update(job.id, job.fence, { state: 'SUCCEEDED', message, finishedAt: clock.now() });
+      await this.#end(job, 'SUCCEEDED', message);
     } catch (error) {
       await this.#finishFailed(job, error, signal.aborted);
       logger.warn({ error, jobId: job.id, kind: job.kind }, 'job ended early');
@@ -103,17 +115,46 @@ export class JobRunner {
 
   async #finishFailed(job: Job, error: unknown, stopped: boolean): Promise<void> {
     const { jobs, clock } = this.#options;
-    const finishedAt = clock.now();
     const cancelled = (await jobs.get(job.id))?.cancelRequested === true;
     if (cancelled) {
-      await jobs.update(job.id, job.fence, { state: 'CANCELLED', finishedAt });
+      await this.#end(job, 'CANCELLED');
     } else if (stopped) {
-      // Closing: give the lease back, so that the next process goes on at once.
-      await jobs.update(job.id, job.fence, { leaseUntil: finishedAt });
+      // Closing: give the job back, so that the next process goes on at once and nobody takes it for lost.
+      await jobs.update(job.id, job.fence, { state: 'QUEUED', leaseUntil: clock.now() });
     } else {
-      const message = isErrataError(error) ? `${error.code}: ${error.message}` : 'INTERNAL: see the log';
-      await jobs.update(job.id, job.fence, { state: 'FAILED', message, finishedAt });
+      await this.#end(
+        job,
+        'FAILED',
+        isErrataError(error) ? `${error.code}: ${error.message}` : 'INTERNAL: see the log',
+      );
     }
+  }
+
+  /** Ends what was cancelled while nobody ran it, and what took down too many processes. */
+  async #refused(job: Job): Promise<boolean> {
+    const { logger, maxLosses = MAX_LOSSES } = this.#options;
+    const { id, kind, cancelRequested, losses = 0 } = job;
+    if (cancelRequested) {
+      await this.#end(job, 'CANCELLED');
+    } else if (losses >= maxLosses) {
+      const message = `Expected a process that outlives the job, received ${losses} that were lost without progress`;
+      await this.#end(job, 'FAILED', `JOB_GIVEN_UP: ${message}`);
+      logger.error({ jobId: id, kind, losses }, 'job given up: its processes were lost again and again');
+    } else {
+      return false;
+    }
+    return true;
+  }
+
+  async #end(job: Job, state: 'SUCCEEDED' | 'FAILED' | 'CANCELLED', message?: string): Promise<void> {
+    const { jobs, clock, watchers = [] } = this.#options;
+    const finishedAt = clock.now();
+    const ours = await jobs.update(job.id, job.fence, {
+      ...{ state, finishedAt },
+      ...(message !== undefined && { message }),
+    });
+    const code = state === 'FAILED' ? (message?.split(':', 1)[0] ?? '') : '';
+    if (ours) for (const watcher of watchers) watcher.jobEnded({ kind: job.kind, state, code });
   }
 
   #leaseEnd(): string {

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { ErrataError } from '../domain/errors.js';
 import { isErased } from '../domain/lifecycle.js';
 import type { NoteId } from '../domain/note.js';
-import { type ModelChoice, SERVED_MODEL, type ServedModel } from '../domain/served-model.js';
+import { heldModels, type ModelChoice, SERVED_MODEL, type ServedModel } from '../domain/served-model.js';
 import type { ReportComparison } from '../evaluation/compare-reports.js';
 import { embedMissing } from '../notes/embed-missing.js';
 import { createNoteEmbedder } from '../notes/embed-notes.js';
@@ -105,6 +105,7 @@ async function run(deps: ModelSwitchDeps, context: JobContext, plan: Plan): Prom
     name,
     modelId,
     previous: { name: current.name, modelId: current.modelId },
+    earlier: served === undefined ? [] : heldModels(served).filter((held) => held.modelId !== modelId),
     switchedAt: clock.now(),
   };
   await context.checkpoint({ message: `switching to ${name}` });

@@ -324,6 +324,7 @@ function jobRunner(jobs: JobStore, clock: Clock, deps: EmbedDeps): JobRunner {
       ERASURE: unknown,
       KEY_ROTATION: unknown,
       MODEL_SWITCH: unknown,
+      VECTOR_DROP: unknown,
     },
   });
 }

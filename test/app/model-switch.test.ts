@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createMongoStore } from '../../src/adapters/mongo/create-mongo-store.js';
 import { createSqliteStore } from '../../src/adapters/sqlite/create-sqlite-store.js';
-import type { Job } from '../../src/domain/job.js';
+import type { Job, JobKind } from '../../src/domain/job.js';
 import { goldenSetting } from '../../src/evaluation/golden-versions.js';
 import { modelSwitchHandler, readServedModel } from '../../src/jobs/model-switch.js';
 import type { Embedder, Embedding } from '../../src/ports/embedder.js';
@@ -74,9 +74,9 @@ for (const { name, skip, open } of backends) {
     let apps: readonly [WordApp, WordApp];
     let stores: readonly [Store, Store];
     const served = async (app: WordApp) => (await app.app.useCases.stats('all')).embeddingModel;
-    const runJob = async (options: Record<string, string>): Promise<Job> => {
+    const runJob = async (options: Record<string, string>, kind: JobKind = 'MODEL_SWITCH'): Promise<Job> => {
       const { jobs } = apps[0].app.useCases;
-      const { id } = await jobs.start(ADMIN, 'MODEL_SWITCH', undefined, options);
+      const { id } = await jobs.start(ADMIN, kind, undefined, options);
       let last: Job | undefined;
       for await (const job of jobs.progress(id)) last = job;
       for (const { app } of apps) await app.followModel();
@@ -208,6 +208,33 @@ for (const { name, skip, open } of backends) {
       await expectAllFound([7, 140]);
       const events = await stores[0].audit.list('all', { actor: 'job:MODEL_SWITCH' }, { limit: 9 });
       expect(events.items.map(({ action }) => action)).toEqual(Array(3).fill('model-switched'));
+    });
+
+    it('drops the vectors of a model that nobody wants back, and never those in use', {
+      timeout: 60_000,
+    }, async () => {
+      for (const model of ['words-b', 'words-b@test', 'unknown', '']) {
+        expect((await runJob({ model }, 'VECTOR_DROP')).message).toMatch(/^INVALID_INPUT/u);
+      }
+      const total = await stores[0].notes.count('all', {});
+      // Two models are behind: the first one, and the one that was forced.
+      expect(await runJob({ model: 'words' }, 'VECTOR_DROP')).toMatchObject({ state: 'SUCCEEDED' });
+      expect(await runJob({ model: 'noise' }, 'VECTOR_DROP')).toMatchObject({
+        state: 'SUCCEEDED',
+        message: `vectors of ${total} notes dropped`,
+      });
+      for (const gone of ['words@test', 'noise@test']) {
+        expect(await stores[1].notes.scanWithoutModel(gone, undefined, undefined, 500)).toHaveLength(total);
+      }
+      await expectAllFound([2, 77]);
+      expect((await runJob({ rollback: 'true' })).message).toMatch(
+        /^INVALID_INPUT: Expected a model to go back to/u,
+      );
+      const { items } = await stores[0].audit.list('all', { actor: 'job:VECTOR_DROP' }, { limit: 9 });
+      expect(items.map(({ action, changes }) => [action, changes])).toEqual([
+        ['vectors-dropped', ['model: noise@test']],
+        ['vectors-dropped', ['model: words@test']],
+      ]);
     });
 
     it('goes on where a run was killed, without embedding again', { timeout: 60_000 }, async () => {

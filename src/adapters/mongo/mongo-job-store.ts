@@ -13,6 +13,11 @@ export interface JobDocument extends Omit<Job, 'id' | 'options'> {
 
 const LIVE: Filter<JobDocument> = { state: { $in: ['QUEUED', 'RUNNING'] } };
 
+/** Jobs that nobody runs. */
+function unheld(now: Instant): Filter<JobDocument> {
+  return { $or: [{ state: 'QUEUED' }, { state: 'RUNNING', leaseUntil: { $lte: now } }] };
+}
+
 export class MongoJobStore implements JobStore {
   readonly #connection: MongoConnection;
   readonly #jobs: Collection<JobDocument>;
@@ -41,16 +46,14 @@ export class MongoJobStore implements JobStore {
   }
 
   take(owner: string, now: Instant, leaseUntil: Instant): Promise<Job | undefined> {
-    const free: Filter<JobDocument> = {
-      $or: [{ state: 'QUEUED' }, { state: 'RUNNING', leaseUntil: { $lte: now } }],
-    };
     return this.#connection.run(async () => {
       for (;;) {
-        const [found] = await this.#jobs.find(free).sort({ createdAt: 1, _id: 1 }).limit(1).toArray();
+        const [found] = await this.#jobs.find(unheld(now)).sort({ createdAt: 1, _id: 1 }).limit(1).toArray();
         if (found === undefined) return undefined;
         const { _id, fence, state } = found;
         const taken = { state: 'RUNNING', fence: fence + 1, leaseOwner: owner, leaseUntil } as const;
-        const change = { ...taken, startedAt: found.startedAt ?? now };
+        const lost = state === 'RUNNING' ? { losses: (found.losses ?? 0) + 1 } : {};
+        const change = { ...taken, ...lost, startedAt: found.startedAt ?? now };
         // The fence is the version: of several takers one matches, the others look again.
         const result = await this.#jobs.updateOne({ _id, fence, state }, { $set: change });
         if (result.matchedCount > 0) return jobFromDocument({ ...found, ...change });
@@ -59,8 +62,8 @@ export class MongoJobStore implements JobStore {
   }
 
   async update(id: string, fence: number, patch: Parameters<JobStore['update']>[2]): Promise<boolean> {
-    const { state, done, total, message, cursor, finishedAt, leaseUntil } = patch;
-    const fields = Object.entries({ state, done, total, message, cursor, finishedAt, leaseUntil });
+    const { state, done, total, message, cursor, finishedAt, leaseUntil, losses } = patch;
+    const fields = Object.entries({ state, done, total, message, cursor, finishedAt, leaseUntil, losses });
     const change = Object.fromEntries(fields.filter(([, value]) => value !== undefined));
     const result = await this.#connection.run(() =>
       this.#jobs.updateOne({ _id: id, fence, ...LIVE }, { $set: { fence, ...change } }),
@@ -71,9 +74,9 @@ export class MongoJobStore implements JobStore {
   requestCancel(id: string, now: Instant): Promise<boolean> {
     return this.#connection.run(async () => {
       const ended = { state: 'CANCELLED', finishedAt: now, cancelRequested: true } as const;
-      const queued = await this.#jobs.updateOne({ _id: id, state: 'QUEUED' }, { $set: ended });
-      if (queued.matchedCount > 0) return true;
-      // Not queued, or taken since: a running job is asked.
+      const waiting = await this.#jobs.updateOne({ _id: id, ...unheld(now) }, { $set: ended });
+      if (waiting.matchedCount > 0) return true;
+      // Somebody runs it, or has taken it since: it is asked.
       const running = await this.#jobs.updateOne(
         { _id: id, state: 'RUNNING' },
         { $set: { cancelRequested: true } },

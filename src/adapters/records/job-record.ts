@@ -9,6 +9,7 @@ const OPTIONAL = [
   ['cursor', 'string'],
   ['leaseOwner', 'string'],
   ['leaseUntil', 'string'],
+  ['losses', 'number'],
 ] as const;
 
 /** A job from a record of any store, or undefined where a field has a wrong type or value. */

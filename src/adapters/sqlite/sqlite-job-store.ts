@@ -8,7 +8,7 @@ import { parseObject } from './sqlite-note-rows.js';
 
 const COLUMNS = `id, kind, namespace, options, state, done, total, message, created_at AS createdAt, started_at AS startedAt,
   finished_at AS finishedAt, cancel_requested AS cancelRequested, cursor, lease_owner AS leaseOwner,
-  lease_until AS leaseUntil, fence`;
+  lease_until AS leaseUntil, fence, losses`;
 
 /** Patch fields by column. */
 const PATCHED = {
@@ -19,6 +19,7 @@ const PATCHED = {
   cursor: 'cursor',
   finishedAt: 'finished_at',
   leaseUntil: 'lease_until',
+  losses: 'losses',
 } as const;
 
 export class SqliteJobStore implements JobStore {
@@ -30,9 +31,9 @@ export class SqliteJobStore implements JobStore {
 
   async put(job: Job): Promise<void> {
     const sql = `INSERT OR REPLACE INTO jobs (id, kind, namespace, options, state, done, total, message, created_at, started_at,
-        finished_at, cancel_requested, cursor, lease_owner, lease_until, fence)
+        finished_at, cancel_requested, cursor, lease_owner, lease_until, fence, losses)
       VALUES (@id, @kind, @namespace, @options, @state, @done, @total, @message, @createdAt, @startedAt,
-        @finishedAt, @cancelRequested, @cursor, @leaseOwner, @leaseUntil, @fence)`;
+        @finishedAt, @cancelRequested, @cursor, @leaseOwner, @leaseUntil, @fence, @losses)`;
     const absent = {
       namespace: null,
       total: null,
@@ -42,6 +43,7 @@ export class SqliteJobStore implements JobStore {
       cursor: null,
       leaseOwner: null,
       leaseUntil: null,
+      losses: null,
     };
     const present = Object.fromEntries(Object.entries(job).filter(([, value]) => value !== undefined));
     const options = JSON.stringify(job.options);
@@ -64,7 +66,8 @@ export class SqliteJobStore implements JobStore {
   take(owner: string, now: Instant, leaseUntil: Instant): Promise<Job | undefined> {
     const oldest = `SELECT id FROM jobs WHERE state = 'QUEUED' OR (state = 'RUNNING' AND lease_until <= @now)
       ORDER BY created_at, id LIMIT 1`;
-    const sql = `UPDATE jobs SET state = 'RUNNING', fence = fence + 1, lease_owner = @owner, lease_until = @leaseUntil,
+    const sql = `UPDATE jobs SET losses = CASE state WHEN 'RUNNING' THEN coalesce(losses, 0) + 1 ELSE losses END,
+      state = 'RUNNING', fence = fence + 1, lease_owner = @owner, lease_until = @leaseUntil,
       started_at = coalesce(started_at, @now) WHERE id = @id`;
     return this.#db.write(() => {
       const found = this.#db.get(oldest, { now });
@@ -93,8 +96,8 @@ export class SqliteJobStore implements JobStore {
 
   async requestCancel(id: string, now: Instant): Promise<boolean> {
     const sql = `UPDATE jobs SET cancel_requested = 1,
-      finished_at = CASE state WHEN 'QUEUED' THEN @now ELSE finished_at END,
-      state = CASE state WHEN 'QUEUED' THEN 'CANCELLED' ELSE state END
+      finished_at = CASE WHEN state = 'QUEUED' OR lease_until <= @now THEN @now ELSE finished_at END,
+      state = CASE WHEN state = 'QUEUED' OR lease_until <= @now THEN 'CANCELLED' ELSE state END
       WHERE id = @id AND state IN ('QUEUED', 'RUNNING')`;
     return (await this.#db.write(() => this.#db.run(sql, { id, now }))) > 0;
   }

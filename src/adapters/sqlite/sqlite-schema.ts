@@ -161,4 +161,7 @@ export const MIGRATIONS: readonly string[] = [
   DROP TABLE note_vectors;
   ALTER TABLE model_vectors RENAME TO note_vectors;
   `,
+  `
+  ALTER TABLE jobs ADD COLUMN losses INTEGER;
+  `,
 ];

@@ -1,12 +1,12 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { ServiceUsage } from '../../ports/model-runtime.js';
-import type { LiveFigures, MetricsPage, RetrievalWatcher } from '../../ports/telemetry.js';
+import type { JobWatcher, LiveFigures, MetricsPage, RetrievalWatcher } from '../../ports/telemetry.js';
 
 /** Seconds. From a cached answer to one that waited. */
 const TIME_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
 const RECALL_BUCKETS = [0.5, 0.8, 0.9, 0.95, 0.99, 1];
 
-export interface PrometheusMetrics extends RetrievalWatcher, MetricsPage {}
+export interface PrometheusMetrics extends RetrievalWatcher, JobWatcher, MetricsPage {}
 
 /** Counts answers and reads figures at each scrape. Labels hold no namespace, no task type and no text. */
 export function createPrometheusMetrics(figures: () => LiveFigures): PrometheusMetrics {
@@ -54,6 +54,12 @@ export function createPrometheusMetrics(figures: () => LiveFigures): PrometheusM
     buckets: RECALL_BUCKETS,
     registers,
   });
+  const jobs = new Counter({
+    name: 'errata_jobs_total',
+    help: 'Jobs that ended in this process, by kind and state; code says why one failed, JOB_GIVEN_UP that it took processes down.',
+    labelNames: ['kind', 'state', 'code'],
+    registers,
+  });
   addFigures(registers, figures);
   addUsage(registers, figures);
   return {
@@ -71,6 +77,7 @@ export function createPrometheusMetrics(figures: () => LiveFigures): PrometheusM
       retrievals.inc({ outcome: 'failed', code });
       seconds.observe(tookMs / 1_000);
     },
+    jobEnded: ({ kind, state, code }) => jobs.inc({ kind, state, code }),
     liveRecall: (value) => recall.observe(value),
   };
 }

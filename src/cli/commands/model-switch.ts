@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { Job } from '../../domain/job.js';
+import type { Job, JobKind } from '../../domain/job.js';
 import { type CliContext, defineCommand, firstArgument } from '../define-command.js';
 import { CLI_CALLER, type Session } from '../session.js';
 import { followJob, jobLines } from './jobs.js';
@@ -11,10 +11,10 @@ interface SwitchOptions {
 }
 
 /** Runs the job here, or leaves it to a server; the servers change their model by themselves either way. */
-async function run(session: Session, options: Job['options'], detach: boolean): Promise<void> {
+async function run(session: Session, kind: JobKind, options: Job['options'], detach: boolean): Promise<void> {
   const opened = await session.open(detach ? 'store' : 'everything', !detach);
   const { jobs } = opened.useCases;
-  const started = await jobs.start(CLI_CALLER, 'MODEL_SWITCH', undefined, options);
+  const started = await jobs.start(CLI_CALLER, kind, undefined, options);
   const job = detach ? started : await followJob(session, jobs, started.id);
   await session.answer(job, () => jobLines(job, session));
 }
@@ -23,6 +23,7 @@ async function switchModel(session: Session, args: readonly string[], options: S
   const { epsilon, force, detach } = options;
   await run(
     session,
+    'MODEL_SWITCH',
     {
       model: firstArgument(args, 'name'),
       ...(epsilon === undefined ? {} : { epsilon }),
@@ -33,7 +34,11 @@ async function switchModel(session: Session, args: readonly string[], options: S
 }
 
 async function rollback(session: Session, _args: readonly string[], options: SwitchOptions): Promise<void> {
-  await run(session, { rollback: 'true' }, options.detach === true);
+  await run(session, 'MODEL_SWITCH', { rollback: 'true' }, options.detach === true);
+}
+
+async function dropVectors(session: Session, args: readonly string[], options: SwitchOptions): Promise<void> {
+  await run(session, 'VECTOR_DROP', { model: firstArgument(args, 'name') }, options.detach === true);
 }
 
 /** Below `errata models`. */
@@ -57,5 +62,14 @@ export function addModelSwitch(models: Command, context: CliContext): void {
       .option(...detach),
     context,
     rollback,
+  );
+  defineCommand(
+    models
+      .command('drop-vectors')
+      .description('free the vectors of a model that served before: then there is no way back to it')
+      .argument('<name>', 'its name, or the id of its vectors')
+      .option(...detach),
+    context,
+    dropVectors,
   );
 }

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
-const FOLDERS = ['domain', 'ports', 'adapters/records', 'adapters/sqlite', 'adapters/mongo'];
+const FOLDERS = ['domain', 'ports', 'jobs', 'adapters/records', 'adapters/sqlite', 'adapters/mongo'];
 
 /**
  * The stores as JavaScript that a child process can import, from the sources as they are now. Inside the project, so that
