@@ -58,12 +58,13 @@ function checkFormat(format: string | undefined): ImportFormat | undefined {
   return known;
 }
 
-function toImportedRow({ row, outcome, noteId, findings }: RowReport): ImportedRow {
+function toImportedRow({ row, outcome, noteId, demoted, findings }: RowReport): ImportedRow {
   const [first] = findings;
   return {
     row,
     outcome,
     noteId,
+    ...(demoted.length > 0 && { demoted }),
     reason: first === undefined ? undefined : `${first.field}: ${first.reason}`,
   };
 }

@@ -100,7 +100,7 @@ async function judge(
   const { note, duplicateOf, outcome } = result;
   if (duplicateOf !== undefined && outcome === 'DUPLICATE') return duplicateOf.id;
   if (note === undefined) return undefined;
-  if (note.status === 'PENDING') {
+  if (note.status === 'PENDING' || duplicateOf?.contestedBy === note.id) {
     const decision = note.mergeCandidate === undefined ? 'APPROVE' : replaces ? 'REPLACE' : 'KEEP_BOTH';
     await commands.review(SAMPLER, { id: note.id, namespace, decision, comment: 'sample' });
   }

@@ -41,6 +41,8 @@ export interface ImportedRow {
   /** A `SubmitOutcome` or SKIPPED; REFUSED rows say why. */
   readonly outcome: string;
   readonly noteId?: string | undefined;
+  /** Ids of notes that left retrieval, since the row names something they depend on in another state. */
+  readonly demoted?: readonly string[] | undefined;
   readonly reason?: string | undefined;
 }
 

@@ -56,7 +56,10 @@ export interface ReviewPolicy {
   };
   /** Authors that are not unknown; none: everybody is known. */
   readonly knownAuthors: readonly string[];
-  /** HOLD: a correction that reverses another waits. NEWEST: it goes live, and retrieval prefers it. */
+  /**
+   * NEWEST: a correction that reverses another goes live where nothing else speaks for looking, and retrieval prefers it. HOLD:
+   * it waits. Under both, what reverses a note of impact HIGH needs the approvals of one.
+   */
   readonly contradictions: 'HOLD' | 'NEWEST';
   readonly dueDays: number;
   /** After this many days without a decision a waiting note is deprecated. */
@@ -68,7 +71,7 @@ export interface ReviewPolicy {
 export const DEFAULT_REVIEW_POLICY: ReviewPolicy = {
   approvals: { ordinary: 0, highImpact: 1, broadScope: 0, unknownAuthor: 0, doubt: 1 },
   knownAuthors: [],
-  contradictions: 'HOLD',
+  contradictions: 'NEWEST',
   dueDays: 7,
   giveUpDays: 60,
   demoteWhenDue: true,

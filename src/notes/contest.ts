@@ -17,8 +17,8 @@ interface Contest {
 export async function markContested(
   context: WriteContext,
   { caller, namespace, older, newer }: Contest,
-): Promise<void> {
-  await changeNote(context, {
+): Promise<FeedbackNote> {
+  return changeNote(context, {
     caller,
     namespace,
     id: older,

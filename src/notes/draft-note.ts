@@ -1,5 +1,5 @@
 import type { Caller } from '../domain/api-key.js';
-import type { Finding, Instant, MergeCandidate, NoteStatus } from '../domain/note.js';
+import type { Finding, Impact, Instant, MergeCandidate, NoteStatus } from '../domain/note.js';
 import { NO_OUTCOMES } from '../domain/note.js';
 import { isWaiting, type ReviewPolicy } from '../domain/review.js';
 import type { NoteInsert, NoteWrite } from '../ports/note-store.js';
@@ -15,8 +15,8 @@ export interface DraftContext {
   readonly embedded: EmbeddedNote;
   readonly mergeCandidate?: MergeCandidate | undefined;
   readonly reviewPolicy: ReviewPolicy;
-  /** Whether the candidate says the opposite: then the policy says whether the new note waits. */
-  readonly contradicts?: boolean | undefined;
+  /** Impact of the candidate where it says the opposite: then the policy says whether the new note waits. */
+  readonly reverses?: Impact | undefined;
 }
 
 /** A new note as it will be inserted, and the outcome that its submitter is told if the insert wins. */
@@ -51,7 +51,7 @@ export function draftNote(prepared: PreparedCorrection, context: DraftContext): 
   const need = neededApprovals(
     reviewPolicy,
     { impact, attributes: prepared.attributes, sources: [prepared.source] },
-    { doubt: prepared.quarantined, contradicts: context.contradicts },
+    { doubt: prepared.quarantined, reverses: context.reverses },
   );
   const { status, outcome } = firstStatus(prepared, context, need);
   const truncated: readonly Finding[] = embedded.lessonTruncated

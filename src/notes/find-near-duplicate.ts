@@ -1,4 +1,4 @@
-import type { FeedbackNote, NoteId } from '../domain/note.js';
+import type { FeedbackNote, Impact, NoteId } from '../domain/note.js';
 import { agree, factsConflict } from './agree.js';
 import type { WriteContext, WritePolicy } from './note-deps.js';
 import { polarityAgrees } from './polarity.js';
@@ -7,6 +7,7 @@ import { sameWords } from './same-words.js';
 /** A new note's text and lesson vector, before anything is written. */
 export interface NewLesson extends Pick<FeedbackNote, 'namespace' | 'taskType' | 'lesson' | 'correction'> {
   readonly id: NoteId;
+  readonly impact?: Impact | undefined;
   /** Unit length, `[dimensions]` float32. */
   readonly lessonVector: Float32Array;
 }
@@ -22,6 +23,8 @@ export type NearDuplicate =
       readonly kind: 'duplicate' | 'opposite' | 'proposal';
       readonly noteId: NoteId;
       readonly similarity: number;
+      /** Of the note that was found. */
+      readonly impact: Impact;
     };
 
 type Comparable = Pick<FeedbackNote, 'lesson' | 'correction'>;
@@ -29,6 +32,7 @@ type Comparable = Pick<FeedbackNote, 'lesson' | 'correction'>;
 interface Neighbour extends Comparable {
   readonly noteId: NoteId;
   readonly similarity: number;
+  readonly impact: Impact;
 }
 
 /** How a new note relates to one at a given cosine of their lessons. Pure; what `errata report duplicates` measures. */
@@ -91,7 +95,10 @@ function nearest(
   }));
   for (const kind of PRECEDENCE) {
     const found = judged.find((neighbour) => neighbour.kind === kind);
-    if (found !== undefined) return { kind, noteId: found.noteId, similarity: found.similarity };
+    if (found !== undefined) {
+      const { noteId, similarity, impact } = found;
+      return { kind, noteId, similarity, impact };
+    }
   }
   return { kind: 'none', similarity: near[0]?.similarity };
 }
@@ -134,9 +141,7 @@ async function neighboursOf(
       return [];
     }
     const similarity = dot(lessonVector, held.lesson);
-    return similarity < policy.proposalSimilarity
-      ? []
-      : [{ noteId: note.id, similarity, lesson: note.lesson, correction: note.correction }];
+    return similarity < policy.proposalSimilarity ? [] : [{ noteId: note.id, similarity, ...pick(note) }];
   });
 }
 
@@ -150,10 +155,16 @@ function pendingNeighbours(
       return [];
     }
     const similarity = dot(subject.lessonVector, other.lessonVector);
-    return similarity < policy.proposalSimilarity
-      ? []
-      : [{ noteId: other.id, similarity, lesson: other.lesson, correction: other.correction }];
+    return similarity < policy.proposalSimilarity ? [] : [{ noteId: other.id, similarity, ...pick(other) }];
   });
+}
+
+function pick({
+  lesson,
+  correction,
+  impact = 'NORMAL',
+}: Comparable & { readonly impact?: Impact | undefined }) {
+  return { lesson, correction, impact };
 }
 
 /** Cosine of two unit vectors; double accumulation, clamped against rounding. */

@@ -108,7 +108,7 @@ function resubmissionChanges(
     ...(higher ? { impact } : {}),
     ...(expiresAt === undefined || expiresAt === before.expiresAt ? {} : { expiresAt }),
     ...(reviewAfter === undefined || reviewAfter === before.reviewAfter ? {} : { reviewAfter }),
-    ...(anchors.length === 0 || sameAnchors(before.anchors ?? [], anchors) ? {} : { anchors }),
+    ...changedAnchors(before.anchors ?? [], anchors),
   };
 }
 
@@ -131,15 +131,20 @@ function stateFindings(note: FeedbackNote): readonly Finding[] {
     : [];
 }
 
-/** A change that was reported since is for a reviewer, not for whoever submits again. */
-function sameAnchors(held: readonly Anchor[], given: readonly Anchor[]): boolean {
-  return (
-    held.some(({ changedTo }) => changedTo !== undefined) ||
-    (held.length === given.length &&
-      given.every(({ kind, ref, state }) =>
-        held.some((other) => other.kind === kind && other.ref === ref && other.state === state),
-      ))
+/**
+ * The anchors given take the place of those held; none given: they stay. Another state of one that is held is no edit but a
+ * change for a reviewer to judge (`report-named-anchors.ts`), and one that was reported since stays reported.
+ */
+function changedAnchors(
+  held: readonly Anchor[],
+  given: readonly Anchor[],
+): { readonly anchors?: readonly Anchor[] } {
+  if (given.length === 0 || held.some(({ changedTo }) => changedTo !== undefined)) return {};
+  const anchors = given.map(
+    (anchor) => held.find(({ kind, ref }) => kind === anchor.kind && ref === anchor.ref) ?? anchor,
   );
+  const same = anchors.length === held.length && anchors.every((anchor) => held.includes(anchor));
+  return same ? {} : { anchors };
 }
 
 function sameAttributes(a: Attributes, b: Attributes): boolean {

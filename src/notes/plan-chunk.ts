@@ -82,7 +82,8 @@ export async function planChunk(
     const contradicts = near.kind === 'opposite';
     const reviewPolicy = policies.get(prepared.namespace) ?? DEFAULT_REVIEW_POLICY;
     const draft = draftNote(prepared, {
-      ...{ caller, at, embedded: vectors, mergeCandidate, contradicts, reviewPolicy },
+      ...{ caller, at, embedded: vectors, mergeCandidate, reviewPolicy },
+      ...(near.kind === 'opposite' && { reverses: near.impact }),
     });
     plans.push({ kind: 'insert', ...draft, lesson, similarity: near.similarity, contradicts });
     planned.add(prepared.id);

@@ -26,20 +26,43 @@ export async function reportAnchor(
   const namespace = checkNamespace(request.namespace);
   requireGrant(caller, namespace);
   const reported = cleanAnchor(checkAnchor(request));
-  const notes = await notesAt(context, namespace, reported);
-  const changed = notes.filter((note) => changeOf(note, reported) !== undefined);
+  return applyAnchorChange(context, caller, {
+    ...{ namespace, anchor: reported, dryRun: request.dryRun === true },
+    applies: () => true,
+  });
+}
+
+interface AnchorChange {
+  readonly namespace: string;
+  /** As it is now; clean. */
+  readonly anchor: Anchor;
+  readonly dryRun: boolean;
+  /** Whether a note, which holds the anchor as given, is to be told. Pure. */
+  readonly applies: (note: FeedbackNote, held: Anchor) => boolean;
+}
+
+/** Tells every note that depends on an anchor what it is now. Errors: `changeNote`'s. */
+export async function applyAnchorChange(
+  context: WriteContext,
+  caller: Caller,
+  { namespace, anchor, dryRun, applies }: AnchorChange,
+): Promise<AnchorReport> {
+  const change = (note: FeedbackNote): NoteChange | undefined => {
+    const held = note.anchors?.find((other) => isAt(other, anchor));
+    return held !== undefined && applies(note, held) ? changeOf(note, held, anchor) : undefined;
+  };
+  const notes = await notesAt(context, namespace, anchor);
+  const changed = notes.filter((note) => change(note) !== undefined);
   const demoted = changed.filter(({ status }) => status === 'ACTIVE');
-  if (request.dryRun !== true) {
-    for (const { id } of changed) {
-      await changeNote(context, { caller, namespace, id, change: (note) => changeOf(note, reported) });
-    }
+  if (!dryRun) {
+    for (const { id } of changed) await changeNote(context, { caller, namespace, id, change });
     if (changed.length > 0) await context.catchUp();
   }
   return {
     matched: notes.length,
     changed: changed.map(({ id }) => id),
     demoted: demoted.map(({ id }) => id),
-    dryRun: request.dryRun === true,
+    dryRun,
   };
 }
 
@@ -66,9 +89,8 @@ async function notesAt(
   }
 }
 
-function changeOf(note: FeedbackNote, reported: Anchor): NoteChange | undefined {
-  const held = note.anchors?.find((anchor) => isAt(anchor, reported));
-  if (held === undefined || note.status === 'DEPRECATED') return undefined;
+function changeOf(note: FeedbackNote, held: Anchor, reported: Anchor): NoteChange | undefined {
+  if (note.status === 'DEPRECATED') return undefined;
   const changedTo = held.state === reported.state ? undefined : reported.state;
   if (changedTo === held.changedTo) return undefined;
   const anchors = note.anchors?.map((anchor) =>

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { requireGrant, requireRole } from '../domain/access.js';
 import type { Caller } from '../domain/api-key.js';
 import { ErrataError } from '../domain/errors.js';
-import type { FeedbackNote, Instant } from '../domain/note.js';
+import type { FeedbackNote, Impact, Instant } from '../domain/note.js';
 import {
   DEFAULT_REVIEW_POLICY,
   daysAfter,
@@ -103,11 +103,14 @@ export interface Need {
   readonly cause: ReviewCause;
 }
 
-/** What a policy asks for before such a note goes live; the most that applies. `required` 0: nothing. Pure. */
+/**
+ * What a policy asks for before such a note goes live; the most that applies. `required` 0: nothing. `reverses` is the impact of the
+ * note that it contradicts: a note that needed approvals is not displaced by one that needed none. Pure.
+ */
 export function neededApprovals(
   policy: ReviewPolicy,
   note: Judged,
-  signs: { readonly doubt?: boolean | undefined; readonly contradicts?: boolean | undefined } = {},
+  signs: { readonly doubt?: boolean | undefined; readonly reverses?: Impact | undefined } = {},
 ): Need {
   const known = (author: string | undefined): boolean =>
     policy.knownAuthors.length === 0 || (author !== undefined && policy.knownAuthors.includes(author));
@@ -115,8 +118,8 @@ export function neededApprovals(
   const needs: readonly (Need & { readonly applies: boolean })[] = [
     { applies: signs.doubt === true, required: Math.max(1, doubt), cause: 'screening' },
     {
-      applies: signs.contradicts === true && policy.contradictions === 'HOLD',
-      required: 1,
+      applies: signs.reverses !== undefined,
+      required: heldBack(policy, signs.reverses),
       cause: 'contradiction',
     },
     { applies: note.impact === 'HIGH', required: highImpact, cause: 'impact' },
@@ -135,6 +138,11 @@ export function neededApprovals(
       required: 0,
       cause: 'policy',
     });
+}
+
+/** Approvals that a reversal needs for being one. */
+function heldBack({ contradictions, approvals }: ReviewPolicy, reverses: Impact | undefined): number {
+  return Math.max(contradictions === 'HOLD' ? 1 : 0, reverses === 'HIGH' ? approvals.highImpact : 0);
 }
 
 /** The state of a note that begins to wait now. */

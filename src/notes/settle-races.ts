@@ -6,7 +6,7 @@ import { markContested } from './contest.js';
 import { findNearDuplicateAmong, type NearDuplicate } from './find-near-duplicate.js';
 import type { WriteContext } from './note-deps.js';
 import type { Plan } from './plan-chunk.js';
-import { readReviewPolicy } from './review-policy.js';
+import { neededApprovals, openReview, readReviewPolicy } from './review-policy.js';
 import { joinSources } from './sources.js';
 
 /** Change entries read at once; more than this in the milliseconds of one write means that an import runs beside it. */
@@ -99,22 +99,27 @@ async function giveWay(
     });
     return { outcome: 'DUPLICATE', duplicateOf, similarity, findings: result.findings };
   }
-  const { contradictions } = await readReviewPolicy(context.store, namespace);
-  const holds = near.kind === 'opposite' && contradictions === 'HOLD';
+  const policy = await readReviewPolicy(context.store, namespace);
+  // What went live needs nothing but for what it reverses.
+  const need = neededApprovals(policy, note, {
+    reverses: near.kind === 'opposite' ? near.impact : undefined,
+  });
+  const held = {
+    status: 'PENDING' as const,
+    review: openReview(policy, need, context.clock.now(), caller.name),
+  };
   const proposed = await changeNote(context, {
     caller,
     namespace,
     id,
     change: () => ({
-      set: {
-        mergeCandidate: { noteId, similarity },
-        ...(holds ? { status: 'PENDING' as const } : {}),
-      },
+      set: { mergeCandidate: { noteId, similarity }, ...(need.required > 0 && held) },
       action: 'updated',
-      cause: 'contradiction',
     }),
   });
-  if (near.kind === 'opposite') await markContested(context, { caller, namespace, older: noteId, newer: id });
-  const duplicateOf = await context.store.notes.get(namespace, noteId);
+  const duplicateOf =
+    near.kind === 'opposite'
+      ? await markContested(context, { caller, namespace, older: noteId, newer: id })
+      : await context.store.notes.get(namespace, noteId);
   return { ...result, outcome: 'MERGE_PROPOSED', note: proposed, duplicateOf, similarity };
 }

@@ -10,6 +10,7 @@ import { addSupport, mergeResubmission } from './merge-resubmission.js';
 import type { WriteContext } from './note-deps.js';
 import { type Plan, planChunk, storedNotes } from './plan-chunk.js';
 import { type PreparedCorrection, prepareCorrection } from './prepare-correction.js';
+import { reportNamedAnchors } from './report-named-anchors.js';
 import { settleRaces } from './settle-races.js';
 
 /** A correction that passed validation, or the error that refused it. */
@@ -108,7 +109,8 @@ async function storeChunk(
     results.push(await carryOut({ context, caller, prepared, embedded, inserted }, plans[index]));
   }
   await context.catchUp();
-  return settleRaces(context, caller, since, plans, results);
+  const settled = await settleRaces(context, caller, since, plans, results);
+  return reportNamedAnchors(context, caller, chunk, settled);
 }
 
 interface CarryOut {
@@ -137,15 +139,14 @@ async function carryOut(
   if (plan?.kind !== 'insert' || note === undefined) {
     return mergeResubmission(context, caller, prepared);
   }
-  const candidate = note.mergeCandidate;
-  if (candidate !== undefined && plan.contradicts) {
-    const { namespace, id } = note;
-    await markContested(context, { caller, namespace, older: candidate.noteId, newer: id });
-  }
+  const { namespace, id, mergeCandidate } = note;
+  const older = mergeCandidate?.noteId;
   const duplicateOf =
-    candidate === undefined
+    older === undefined
       ? undefined
-      : (inserted.get(candidate.noteId) ?? (await context.store.notes.get(note.namespace, candidate.noteId)));
+      : plan.contradicts
+        ? await markContested(context, { caller, namespace, older, newer: id })
+        : (inserted.get(older) ?? (await context.store.notes.get(namespace, older)));
   return {
     outcome: plan.outcome,
     note,

@@ -1,3 +1,4 @@
+import type { JobKind, JobState } from '../domain/job.js';
 import type { Retrieval } from '../domain/retrieval.js';
 import type { ModelState } from './model-runtime.js';
 
@@ -23,6 +24,16 @@ export interface RetrievalWatcher {
   failed(failure: FailedRetrieval): void;
   /** Share of the exact best candidates that one sampled search by index found, 0…1. */
   liveRecall(recall: number): void;
+}
+
+/** Watches jobs that end in this process. Returns at once and never throws. */
+export interface JobWatcher {
+  jobEnded(end: {
+    readonly kind: JobKind;
+    readonly state: Exclude<JobState, 'QUEUED' | 'RUNNING'>;
+    /** Of the error table where it failed, `JOB_GIVEN_UP` among them; else empty. */
+    readonly code: string;
+  }): void;
 }
 
 /** What a scrape reads beside what watchers counted. Cheap, or cached by whoever gives it. */

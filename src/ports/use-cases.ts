@@ -67,6 +67,8 @@ export interface SubmitResult {
   readonly duplicateOf?: FeedbackNote | undefined;
   /** Cosine to the nearest note where one was near enough to matter. */
   readonly similarity?: number | undefined;
+  /** Notes that left retrieval, since the correction names something they depend on in another state. */
+  readonly demoted?: readonly NoteId[] | undefined;
   readonly findings: readonly Finding[];
 }
 

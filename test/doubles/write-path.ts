@@ -56,15 +56,17 @@ export interface WritePathOptions {
   readonly embedder?: Embedder;
   readonly policy?: Partial<WritePolicy>;
   readonly path?: string;
+  /** Default: an SQLite store in the folder. Closed with the rest. */
+  readonly store?: Store;
   /** Default: one second a look. */
   readonly clock?: Clock;
 }
 
-/** The write path on a real SQLite store and the native index, with the word embedder unless another is given. */
+/** The write path on a real store and the native index, with the word embedder unless another is given. */
 export async function openWritePath(options: WritePathOptions = {}) {
   const { embedder = new WordEmbedder(), policy, path, clock = steppingClock() } = options;
   const directory = path ?? (await mkdtemp(join(tmpdir(), 'errata-notes-')));
-  const store = await createSqliteStore({ path: join(directory, 'errata.db') });
+  const store = options.store ?? (await createSqliteStore({ path: join(directory, 'errata.db') }));
   const vectorIndex = createNativeVectorIndex({ dimensions: embedder.model.dimensions });
   const catchUp = follower(store, vectorIndex);
   const deps = { store, embedder, vectorIndex, clock, catchUp, policy };

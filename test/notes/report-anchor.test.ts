@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { hydrate } from '../../src/retrieval/hydrate.js';
-import { correction, openWritePath, REVIEWER, type WritePath } from '../doubles/write-path.js';
+import { ADMIN, correction, openWritePath, REVIEWER, type WritePath } from '../doubles/write-path.js';
 
 let path: WritePath;
 beforeAll(async () => {
@@ -62,6 +62,7 @@ describe('hydrate', () => {
   it('prefers the newest of two opposites, and says where the newest waits', async () => {
     const lesson = 'Sequential awaits are right where every step depends on the one before it in migrations';
     const base = { taskType: 'hydrate/x', wrongAnswer: 'w', correction: 'c', anchors: [] };
+    await path.review.setPolicy(ADMIN, namespace, { contradictions: 'HOLD' });
     const old = await submit({ ...base, lesson: `${lesson} always` });
     const next = await submit({ ...base, lesson: `${lesson} never` });
     expect(next.status).toBe('PENDING');

@@ -149,12 +149,39 @@ describe('queue', () => {
   });
 });
 
-describe('contradictions under NEWEST', () => {
-  it('live at once, and the older note says by whom it is contested until a reviewer has decided', async () => {
-    const namespace = 'newest';
-    await path.review.setPolicy(ADMIN, namespace, { contradictions: 'NEWEST' });
+describe('contradictions', () => {
+  const lesson = 'Sequential awaits are right where every step depends on the one before it in migrations';
+  const reversal = async (namespace: string, more: object = {}) => {
     const base = { namespace, taskType: 'order/x', wrongAnswer: 'w', correction: 'c' };
-    const lesson = 'Sequential awaits are right where every step depends on the one before it in migrations';
+    const old = await submit(namespace, { ...base, lesson: `${lesson} always`, ...more });
+    if (old.status === 'PENDING') {
+      await path.commands.review(BOB, { namespace, id: old.id, decision: 'APPROVE' });
+    }
+    return {
+      old,
+      next: await path.commands.submit(REVIEWER, correction({ ...base, lesson: `${lesson} never` })),
+    };
+  };
+
+  it('wait under HOLD', async () => {
+    await path.review.setPolicy(ADMIN, 'hold', { contradictions: 'HOLD' });
+    const { next } = await reversal('hold');
+    expect(next).toMatchObject({
+      outcome: 'MERGE_PROPOSED',
+      note: { status: 'PENDING', review: { cause: 'contradiction', required: 1 } },
+    });
+  });
+
+  it('never displace a note of high impact by themselves', async () => {
+    const { next } = await reversal('weighty', { impact: 'HIGH' });
+    expect(next).toMatchObject({
+      note: { status: 'PENDING', review: { cause: 'contradiction', required: 1 } },
+    });
+  });
+
+  it('live at once by default, and the older note says by whom it is contested until a reviewer has decided', async () => {
+    const namespace = 'newest';
+    const base = { namespace, taskType: 'order/x', wrongAnswer: 'w', correction: 'c' };
     const old = await submit(namespace, { ...base, lesson: `${lesson} always` });
     const next = await path.commands.submit(REVIEWER, correction({ ...base, lesson: `${lesson} never` }));
     expect(next).toMatchObject({ outcome: 'MERGE_PROPOSED', note: { status: 'ACTIVE' } });

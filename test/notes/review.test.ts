@@ -4,6 +4,7 @@ import { ADMIN, correction, openWritePath, REVIEWER, type WritePath } from '../d
 let path: WritePath;
 beforeAll(async () => {
   path = await openWritePath();
+  await path.review.setPolicy(ADMIN, namespace, { contradictions: 'HOLD' });
 });
 afterAll(() => path.close());
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { CorrectionInput } from '../../src/ports/use-cases.js';
-import { correction, openWritePath, REVIEWER, type WritePath } from '../doubles/write-path.js';
+import { ADMIN, correction, openWritePath, REVIEWER, type WritePath } from '../doubles/write-path.js';
 
 /** Two write paths on one database: separate locks and separate indexes, as two processes have them. */
 let directory: string;
@@ -73,8 +73,29 @@ describe('near duplicates of two processes at once', () => {
     expect(words.map(({ outcome }) => outcome).sort()).toEqual(['CREATED', 'MERGE_PROPOSED']);
     const turned = await race(pair('race/opposite', `${text} always`, `${text} never`));
     expect(turned.map(({ outcome }) => outcome).sort()).toEqual(['CREATED', 'MERGE_PROPOSED']);
-    const active = { taskTypes: ['race/opposite'], statuses: ['ACTIVE' as const] };
-    expect(await paths[0].store.notes.count(['team'], active)).toBe(1);
+    const filter = { taskTypes: ['race/opposite'], statuses: ['ACTIVE' as const] };
+    const { items } = await paths[0].store.notes.list(['team'], filter, 'CREATED_ASC', { limit: 10 });
+    // Both live, and the earlier one knows which is the newer: retrieval leaves it out.
+    const newer = turned.find(({ outcome }) => outcome === 'MERGE_PROPOSED')!.note!.id;
+    expect(items.map(({ contestedBy }) => contestedBy).sort()).toEqual([newer, undefined]);
+  });
+
+  it('let the later of two opposites wait where the policy says so', async () => {
+    await paths[0].review.setPolicy(ADMIN, 'weighty', { approvals: { highImpact: 0 } });
+    const inputs = pair('race/weighty', `${text} always`, `${text} never`).map((input) => ({
+      ...input,
+      ...{ namespace: 'weighty', impact: 'HIGH' as const },
+    })) as [CorrectionInput, CorrectionInput];
+    expect((await race(inputs)).map(({ note }) => note?.status)).toEqual(['ACTIVE', 'ACTIVE']);
+    await paths[0].review.setPolicy(ADMIN, 'held', { contradictions: 'HOLD' });
+    const held = pair('race/held', `${text} always`, `${text} never`).map((input) => ({
+      ...input,
+      namespace: 'held',
+    })) as [CorrectionInput, CorrectionInput];
+    const results = await race(held);
+    expect(results.map(({ note }) => note?.status).sort()).toEqual(['ACTIVE', 'PENDING']);
+    const waiting = results.find(({ note }) => note?.status === 'PENDING')!.note!;
+    expect(waiting.review).toMatchObject({ cause: 'contradiction', required: 1 });
   });
 
   it('leave notes with other facts alone', async () => {

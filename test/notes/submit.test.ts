@@ -226,13 +226,14 @@ describe('near duplicates', () => {
     expect(second.outcome).toBe('CREATED');
   });
 
-  it('proposes a merge where the sense is turned around', async () => {
+  it('proposes a merge where the sense is turned around, and lets the newer one go live', async () => {
     const base = { taskType: 'dup/opposite', wrongAnswer: 'w', correction: 'c' };
     const first = await path.commands.submit(REVIEWER, correction({ ...base, lesson: `${text} always` }));
     const second = await path.commands.submit(REVIEWER, correction({ ...base, lesson: `${text} never` }));
     expect(second).toMatchObject({
       outcome: 'MERGE_PROPOSED',
-      note: { status: 'PENDING', mergeCandidate: { noteId: first.note!.id } },
+      note: { status: 'ACTIVE', mergeCandidate: { noteId: first.note!.id } },
+      duplicateOf: { id: first.note!.id, contestedBy: second.note!.id },
     });
   });
 

@@ -42,6 +42,12 @@ function reportLines(report: ImportReport, session: Session): string[] {
   if (refused.length > SHOWN_REFUSALS) {
     lines.push(`  and ${refused.length - SHOWN_REFUSALS} more; --report FILE lists every row`);
   }
+  const demoted = new Set(report.rows.flatMap(({ demoted: ids = [] }) => ids)).size;
+  if (demoted > 0) {
+    lines.push(
+      `  ${demoted} ${demoted === 1 ? 'note waits' : 'notes wait'} for review: what they depend on changed (errata queue list)`,
+    );
+  }
   if (report.ignored !== undefined && report.ignored.length > 0) {
     lines.push(truncate(`  not read: ${printable(report.ignored.join(', '))}`, width));
   }

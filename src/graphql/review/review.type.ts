@@ -187,7 +187,7 @@ export class ReviewPolicyInput {
   approvals?: RequiredApprovalsInput | null;
   @Field(() => [String], { nullable: true, description: 'None: everybody is known.' })
   knownAuthors?: string[] | null;
-  @Field(() => ContradictionPolicyEnum, { nullable: true, description: 'Default HOLD.' })
+  @Field(() => ContradictionPolicyEnum, { nullable: true, description: 'Default NEWEST.' })
   contradictions?: 'HOLD' | 'NEWEST' | null;
   @Field(() => Int, { nullable: true, description: 'Default 7.' })
   dueDays?: number | null;

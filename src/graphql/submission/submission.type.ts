@@ -1,4 +1,4 @@
-import { Field, Float, ObjectType } from 'type-graphql';
+import { Field, Float, ID, ObjectType } from 'type-graphql';
 import type { SubmitOutcome, SubmitResult } from '../../ports/use-cases.js';
 import { SubmitOutcomeEnum } from '../enums.js';
 import { FeedbackNoteType, toNoteType } from '../note/note.type.js';
@@ -20,6 +20,11 @@ export class SubmitResultType {
   readonly duplicateOf: FeedbackNoteType | undefined;
   @Field(() => Float, { nullable: true, description: 'Cosine to the nearest note, where one was near.' })
   readonly similarity: number | undefined;
+  @Field(() => [ID], {
+    description:
+      'Notes that left retrieval, since the correction names an anchor of theirs in another state.',
+  })
+  readonly demoted: readonly string[];
   @Field(() => [FindingType], { description: 'What screening, redaction and validation noticed.' })
   readonly findings: readonly FindingType[];
 
@@ -28,6 +33,7 @@ export class SubmitResultType {
     this.note = toNoteType(result.note);
     this.duplicateOf = toNoteType(result.duplicateOf);
     this.similarity = result.similarity;
+    this.demoted = result.demoted ?? [];
     this.findings = result.findings;
   }
 }

@@ -21,6 +21,7 @@ const HEADINGS: ReadonlyMap<string, string> = new Map([
   ...['kind', 'author', 'tool', 'url', 'record', 'at'].map(
     (part) => [`source${part}`, `source.${part}`] as const,
   ),
+  ...['kind', 'ref', 'state'].map((part) => [`anchor${part}`, `anchor.${part}`] as const),
   ['author', 'source.author'],
   ['reviewer', 'source.author'],
   ['tool', 'source.tool'],
@@ -29,7 +30,7 @@ const HEADINGS: ReadonlyMap<string, string> = new Map([
 ]);
 const ATTRIBUTE = /^(?:attributes?|attr)[.:](.+)$/iu;
 
-/** The field that a heading names: a correction's, `source.…` or `attributes.…`; undefined where it names none. */
+/** The field that a heading names: a correction's, `source.…`, `anchor.…` or `attributes.…`; undefined where it names none. */
 export function fieldOfHeading(heading: string): string | undefined {
   const attribute = ATTRIBUTE.exec(heading.trim())?.[1]?.trim();
   return attribute === undefined ? HEADINGS.get(squeeze(heading)) : `attributes.${attribute}`;

@@ -30,6 +30,8 @@ export interface RowReport {
   readonly outcome: SubmitOutcome | 'SKIPPED' | 'UNCHANGED';
   /** The note that stands for the row: its own, or the one it is a duplicate of. */
   readonly noteId?: NoteId | undefined;
+  /** Notes that left retrieval, since the row names something they depend on in another state. */
+  readonly demoted: readonly NoteId[];
   readonly findings: readonly Finding[];
 }
 
@@ -155,7 +157,7 @@ async function storeBatch(
   const next = results.values();
   return rows.map(({ row, line, inputs: own, rejected }) => {
     if (rejected !== undefined) {
-      return { row, line, outcome: rejected.outcome, findings: [rejected.finding] };
+      return { row, line, outcome: rejected.outcome, demoted: [], findings: [rejected.finding] };
     }
     const mine = own.map(() => next.next().value as SubmitResult);
     const [first] = mine;
@@ -164,6 +166,7 @@ async function storeBatch(
       line,
       outcome: outcomeOf(mine),
       noteId: (first?.note ?? first?.duplicateOf)?.id,
+      demoted: mine.flatMap(({ demoted = [] }) => demoted),
       findings: first?.findings ?? [],
     };
   });

@@ -131,6 +131,7 @@ function toInput(
 ): CorrectionInput {
   const input: Record<string, unknown> = { ...defaults };
   const source: Record<string, string> = {};
+  const anchor: Record<string, string> = {};
   const attributes: [string, string][] = [];
   for (const [index, value] of record.entries()) {
     const field = columns[index];
@@ -139,6 +140,9 @@ function toInput(
     }
     if (field.startsWith('source.')) {
       source[field.slice('source.'.length)] = value;
+    } else if (field.startsWith('anchor.')) {
+      const part = field.slice('anchor.'.length);
+      anchor[part] = part === 'kind' ? value.trim().toUpperCase() : value;
     } else if (field.startsWith('attributes.')) {
       attributes.push([field.slice('attributes.'.length), value]);
     } else {
@@ -149,6 +153,7 @@ function toInput(
     ...input,
     ...(attributes.length > 0 ? { attributes: Object.fromEntries(attributes) } : {}),
     ...(Object.keys(source).length > 0 ? { source: { kind: 'import', ...source } } : {}),
+    ...(Object.keys(anchor).length > 0 ? { anchors: [anchor] } : {}),
     // An empty required field is refused by its own name rather than as a wrong type.
     wrongAnswer: input.wrongAnswer ?? '',
     correction: input.correction ?? '',
