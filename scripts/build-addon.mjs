@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 // Builds build/Release/errata_native.node; npm's `install` step calls it. Nothing is downloaded: Node's headers come
-// from the npm package node-api-headers, and the addon is pure N-API, so one binary serves Node 20, 22 and 24.
+// from the npm package node-api-headers, and the addon is pure N-API, so one binary serves Node 20, 22 and 24. Where the
+// package carries one for this platform (scripts/prebuild.mjs) and it loads, nothing is built.
 //
 //   --force     build even where the stamp says that nothing changed
 //   --werror    warnings are errors
@@ -104,17 +105,30 @@ async function listFiles(directory) {
     .sort();
 }
 
-/** Hash of all that the binary depends on. */
-async function computeStamp(compiler, flags) {
-  const hash = createHash('sha256');
-  const files = [...(await listFiles(path.join(root, 'native'))), path.join(root, 'CMakeLists.txt')];
-  for (const file of [...files, fileURLToPath(import.meta.url)]) {
+async function hashFiles(hash, files) {
+  for (const file of files) {
     hash
       .update(path.relative(root, file))
       .update('\0')
       .update(await readFile(file))
       .update('\0');
   }
+  return hash;
+}
+
+const sources = async () => [
+  ...(await listFiles(path.join(root, 'native'))),
+  path.join(root, 'CMakeLists.txt'),
+];
+
+/** Hash of the addon's own sources, by which a prebuilt one tells whether it is theirs. */
+export async function sourceHash() {
+  return (await hashFiles(createHash('sha256'), await sources())).digest('hex');
+}
+
+/** Hash of all that the binary depends on. */
+async function computeStamp(compiler, flags) {
+  const hash = await hashFiles(createHash('sha256'), [...(await sources()), fileURLToPath(import.meta.url)]);
   for (const name of ['usearch', 'node-addon-api', 'node-api-headers']) {
     const manifest = await readFile(path.join(packageDirectory(name), 'package.json'), 'utf8');
     hash.update(`${name}@${JSON.parse(manifest).version}\0`);
@@ -195,16 +209,16 @@ export async function buildBenchProgram(target) {
 }
 
 /** The commands that cmake-js would run. We run them ourselves, so that a failed `npm install` shows one clean log. */
-async function cmakeJsCommands(flags) {
+async function cmakeJsCommands(flags, { tree, file } = { tree: 'addon', file: addonFile }) {
   const { BuildSystem } = require('cmake-js');
   const system = new BuildSystem({
     directory: root,
-    out: path.join(root, 'build', 'addon'),
+    out: path.join(root, 'build', tree),
     config: 'Release',
     parallel: availableParallelism(),
     noLog: true,
     cMakeOptions: {
-      ERRATA_ADDON_DIR: path.dirname(addonFile),
+      ERRATA_ADDON_DIR: path.dirname(file),
       ERRATA_USEARCH_INCLUDE: usearchInclude(),
       ...Object.fromEntries(flags.map((flag) => [flag, 'ON'])),
     },
@@ -214,7 +228,48 @@ async function cmakeJsCommands(flags) {
   return { configure: await system.getConfigureCommand(), build: await system.getBuildCommand() };
 }
 
+/** As N-API counts versions; the same as `NAPI_VERSION` in CMakeLists.txt. */
+export const NAPI_VERSION = 8;
+export const prebuildFolder = () => path.join(root, 'prebuilds', `${process.platform}-${process.arch}`);
+
+/** The addon for other machines of this platform, in build/portable; returns the file. */
+export async function buildPortableAddon() {
+  await checkTools();
+  const file = path.join(root, 'build', 'portable', 'Release', 'errata_native.node');
+  const { configure, build } = await cmakeJsCommands(['ERRATA_PORTABLE'], { tree: 'portable', file });
+  await runQuietly('errata addon', [...configure, '-B', path.join(root, 'build', 'portable')]);
+  await runQuietly('errata addon', build);
+  return file;
+}
+
+/** Whether the package carries the addon for this platform, of these sources, whole, and this Node loads it. */
+async function prebuiltServes() {
+  const file = path.join(prebuildFolder(), 'errata_native.node');
+  if (!existsSync(file)) return false;
+  const manifest = JSON.parse(await readFile(path.join(prebuildFolder(), 'manifest.json'), 'utf8'));
+  const digest = createHash('sha256')
+    .update(await readFile(file))
+    .digest('hex');
+  if (digest !== manifest.sha256) {
+    console.log('errata addon: the prebuilt one is not as it was packed; building');
+    return false;
+  }
+  if (manifest.source !== (await sourceHash())) return false;
+  try {
+    // In a process of its own: what does not fit may crash it.
+    await run(process.execPath, ['-e', 'require(process.argv[1])', file]);
+    return true;
+  } catch {
+    console.log('errata addon: the prebuilt one does not load on this machine; building');
+    return false;
+  }
+}
+
 async function buildAddon({ force, werror, tests }) {
+  if (!force && !existsSync(addonFile) && (await prebuiltServes())) {
+    console.log(`errata addon: prebuilt for ${process.platform}-${process.arch}`);
+    return;
+  }
   const compiler = await checkTools();
   const flags = [...(werror ? ['ERRATA_WERROR'] : []), ...(tests ? ['ERRATA_TESTS'] : [])];
   const stamp = await computeStamp(compiler, flags);

@@ -1,8 +1,10 @@
 #!/usr/bin/env node
-// Builds and runs the C++ tests: once for every instruction set of this machine, then under ASan and UBSan, and the
-// kernels' libFuzzer target where clang++ is there.
+// Builds and runs the C++ tests: all of them on the fastest instruction set of this machine (the kernels' own tests go
+// through every set each time), what depends on the set on the others, all once more under ASan and UBSan, and the
+// kernels' libFuzzer target where clang++ is there. What was compiled for newer processors is checked to hold no code
+// that others might run.
 //
-//   --tsan    also under ThreadSanitizer
+//   --tsan    also those with several threads under ThreadSanitizer
 //   --quick   without the sanitizers
 //   --churn   the churn test with 1,000,000 operations, on the fastest instruction set and, with --tsan, under
 //             ThreadSanitizer: minutes
@@ -11,6 +13,7 @@
 // Ends with a line `N passed, N failed, N skipped` over all runs; exits 1 where a test failed.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { buildTests, checkTools } from './build-addon.mjs';
@@ -19,6 +22,28 @@ const option = { type: 'boolean', default: false };
 const { values } = parseArgs({ options: { tsan: option, quick: option, werror: option, churn: option } });
 const ISAS = ['scalar', 'avx2', 'avx512', 'avx512vnni', 'neon', 'neondot'];
 const CHURN_TEST = 'random_operations_beside';
+/** Answers rest on the kernels' rounding and on their number of lanes. */
+const BY_ISA = [
+  'a_scan_over_codes',
+  'random_writes_on_a_scanned',
+  'scans_on_several_threads',
+  'hnsw_recall_at_',
+  'snapshot_gives_back',
+];
+/** Several threads on one partition. */
+const CONCURRENT = [
+  CHURN_TEST,
+  'searches_beside_writes',
+  'closing_stops_a_build',
+  'compaction_begins_by_itself',
+  'a_graph_built_by_several_threads',
+  'scans_on_several_threads',
+  'every_part_of_a_shared_job',
+  'a_signal_or_a_deadline',
+  'snapshot_verified_as_it_is_used',
+  'snapshot_takes_writes_before',
+  'snapshot_with_any_byte_flipped_answers',
+];
 const totals = { passed: 0, failed: 0, skipped: 0 };
 
 function count(output) {
@@ -83,6 +108,33 @@ function runFuzzer() {
   totals.passed += 1;
 }
 
+/**
+ * A function that the linker may take from a file of a newer instruction set in place of the same one elsewhere (a weak
+ * symbol, as inline functions are), or an initialiser that runs at load, would crash older processors before any choice.
+ */
+async function checkIsaObjects(directory) {
+  console.log('\n== native, objects of instruction sets');
+  if (spawnSync('nm', ['--version']).status !== 0) {
+    console.log('skipped: no nm on this machine');
+    totals.skipped += 1;
+    return;
+  }
+  const entries = await readdir(directory, { recursive: true });
+  const objects = entries.filter((name) => /kernels_(avx|neon)[^/\\]*\.(o|obj)$/.test(name));
+  const shared = objects.flatMap((name) => {
+    const { stdout } = spawnSync('nm', [path.join(directory, name)], { encoding: 'utf8' });
+    const lines = stdout.split('\n').filter((line) => / [WVu] |_GLOBAL__sub_I/.test(line));
+    return lines.map((line) => `${path.basename(name)}: ${line.trim()}`);
+  });
+  for (const line of shared) console.log(`  ${line}`);
+  if (objects.length === 0 || shared.length > 0) {
+    console.log('FAILED native, objects of instruction sets');
+    totals.failed += 1;
+  } else {
+    totals.passed += 1;
+  }
+}
+
 /** The instruction sets that the tests' own list of kernels holds, asked of the binary by forcing each. */
 function availableIsas(file) {
   return ISAS.filter((isa) => {
@@ -95,15 +147,19 @@ async function main() {
   await checkTools();
   const plain = await buildTests('native-tests', '', values.werror);
   const isas = availableIsas(plain);
+  const fastest = isas.at(-1);
   for (const isa of ISAS) {
-    if (isas.includes(isa)) runTests(plain, `native, ${isa}`, { ERRATA_ISA: isa });
+    if (isa === fastest) runTests(plain, `native, ${isa}`, { ERRATA_ISA: isa });
+    else if (isas.includes(isa))
+      runTests(plain, `native, ${isa}, what depends on it`, { ERRATA_ISA: isa }, BY_ISA);
     else console.log(`\n== native, ${isa}: skipped, this machine or build lacks it`);
   }
   totals.skipped += ISAS.length - isas.length;
+  await checkIsaObjects(path.dirname(plain));
   if (!values.quick) {
     const strict = { UBSAN_OPTIONS: 'print_stacktrace=1', ASAN_OPTIONS: 'detect_leaks=1' };
     const file = await buildTests('native-asan', 'address,undefined', values.werror);
-    for (const isa of isas) runTests(file, `native, ${isa}, ASan and UBSan`, { ...strict, ERRATA_ISA: isa });
+    runTests(file, 'native, ASan and UBSan', strict);
   }
   if (!values.quick) runFuzzer();
   const churn = { ERRATA_CHURN: '1000000' };
@@ -111,7 +167,7 @@ async function main() {
   if (values.tsan) {
     const file = await buildTests('native-tsan', 'thread', values.werror);
     const strict = { TSAN_OPTIONS: 'halt_on_error=0 exitcode=66' };
-    runTests(file, 'native, ThreadSanitizer', strict);
+    runTests(file, 'native, ThreadSanitizer', strict, CONCURRENT);
     if (values.churn) runTests(file, 'native, churn, ThreadSanitizer', { ...strict, ...churn }, [CHURN_TEST]);
   }
   console.log(`\n${totals.passed} passed, ${totals.failed} failed, ${totals.skipped} skipped`);

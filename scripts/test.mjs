@@ -35,7 +35,7 @@ function buildPeers() {
 
 async function runNativeTests() {
   // The sanitizers take minutes; CI always runs them, by hand: npm run test:native
-  const flags = process.env.CI ? ['--werror'] : ['--werror', '--quick'];
+  const flags = process.env.CI ? ['--werror', '--tsan'] : ['--werror', '--quick'];
   const tests = spawn(process.execPath, ['scripts/native-tests.mjs', ...flags], {
     cwd: root,
     stdio: ['ignore', 'pipe', 'inherit'],

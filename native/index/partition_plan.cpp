@@ -70,7 +70,8 @@ Partition::Allowed Partition::allow(const Filter& filter) const {
 
 std::size_t Partition::beam(const Query& query) const {
   const std::size_t ef = query.ef ? query.ef : options_.ef_search;
-  return std::max(ef, std::min(query.k, live_rows_) * kRowKinds + kRescoreRows);
+  const std::size_t rows_a_key = live_rows_ > key_count() ? kRowKinds : 1;
+  return std::max(ef, std::min(query.k, live_rows_) * rows_a_key + kRescoreRows);
 }
 
 std::size_t Partition::rows_wanted(const Allowed& allowed, std::size_t k) const {

@@ -168,8 +168,31 @@ Status Partition::run_graph(const Query& query, const Allowed& allowed, const Sc
     }
     if (!rank(query.vector, search.found, kLikelyError * scanned.margin, wanted, k, answer))
       return ended(nullptr);
+    if (live_rows_ > key_count()) take_best_rows(query.vector, answer);
   }
   return {};
+}
+
+/// A graph may find one of a key's rows and not the better one.
+void Partition::take_best_rows(const float* query, Answer& answer) const {
+  std::vector<Candidate> best;
+  best.reserve(answer.hits.size());
+  for (const Hit& hit : answer.hits) {
+    const KeyEntry& entry = *keys_.find(hit.key);
+    const Slot other = entry.slots[kRowKinds - 1 - hit.kind];
+    best.push_back({hit.score, entry.slots[hit.kind]});
+    if (other == kNoSlot) continue;
+    const Candidate also{score(query, other), other};
+    if (better(also, best.back())) best.back() = also;
+    ++answer.rescored;
+  }
+  std::sort(best.begin(), best.end(),
+            [this](const Candidate& a, const Candidate& b) { return better(a, b); });
+  answer.hits.clear();
+  for (const Candidate& row : best) {
+    const SlotInfo& info = info_[row.slot];
+    answer.hits.push_back({info.key, row.score, static_cast<std::uint8_t>(info.kind)});
+  }
 }
 
 Status Partition::search_batch(const float* queries, std::size_t count, const Query& shared,

@@ -1,6 +1,8 @@
 #include <atomic>
+#include <condition_variable>
 #include <cstdlib>
 #include <memory>
+#include <mutex>
 #include <thread>
 
 #include "harness.hpp"
@@ -11,12 +13,15 @@ using namespace errata::test;
 
 // Adds, removes, re-adds and searches in random order beside parallel searches, against a model that is an
 // array and a loop. ERRATA_CHURN sets the number of operations: 1,000,000 for `node scripts/native-tests.mjs
-// --churn`, few enough by default to take seconds.
+// --churn`, few enough by default to take seconds. The loop and the parallel searches would take most of the
+// time: long runs compare every eighth search with the loop, and every second operation is met by a parallel
+// search.
 
 namespace {
 
 constexpr std::size_t kDimensions = 12;
 constexpr std::size_t kKeys = 3000;
+constexpr std::size_t kStepsASearch = 2;
 constexpr std::size_t kStaying = 50;  // keys that no one removes: the parallel searches look for them
 
 std::size_t operations() {
@@ -33,8 +38,10 @@ struct ModelKey {
 
 class ChurnRun {
  public:
-  explicit ChurnRun(Partition& partition)
+  /// Every `compared`-th search is compared with the model.
+  ChurnRun(Partition& partition, std::size_t compared)
       : partition_(partition),
+        compared_(compared),
         random_(seed()),
         keys_(kKeys),
         pool_(random_units(200, kDimensions, 0, random_)) {
@@ -144,6 +151,7 @@ class ChurnRun {
     const std::size_t k = 1 + random_() % 20;
     Answer answer;
     CHECK(partition_.search({query, k, 0, filter}, answer).ok());
+    if (++searches_ % compared_ != 0) return;
     const std::vector<Hit> right = expected(query, k, filter);
     if (answer.exhaustive) {
       ++exact;
@@ -164,6 +172,8 @@ class ChurnRun {
   }
 
   Partition& partition_;
+  const std::size_t compared_;
+  std::size_t searches_ = 0;
   std::mt19937_64 random_;
   std::vector<ModelKey> keys_;
   std::vector<float> pool_;
@@ -180,14 +190,23 @@ ERRATA_TEST(random_operations_beside_parallel_searches_agree_with_a_naive_model)
   options.build_threads = 2;
   options.costs = &kGraphIsCheap;
   Partition partition(options, kernels());
-  ChurnRun run(partition);
+  const std::size_t n = operations(), phase = std::clamp<std::size_t>(n / 6, 1000, 10'000);
+  ChurnRun run(partition, n > 100'000 ? 8 : 1);
   std::atomic<bool> stop{false};
+  std::mutex mutex;
+  std::condition_variable moved;
+  std::size_t steps = 0;
   std::atomic<std::size_t> searches{0}, wrong{0}, missed{0};
   std::vector<std::thread> searchers;
   for (unsigned thread = 0; thread < 2; ++thread) {
     searchers.emplace_back([&, thread] {
       std::mt19937_64 own(thread);
-      while (!stop.load()) {
+      for (std::size_t next = 0; !stop.load(); next += kStepsASearch * 2) {
+        {
+          // Not a load test: the writer is to come to its turn.
+          std::unique_lock<std::mutex> guard(mutex);
+          moved.wait(guard, [&] { return steps >= next || stop.load(); });
+        }
         const Key key = own() % kStaying;
         Answer answer;
         Query query{run.staying(key), 1 + own() % 5, 64, {}};
@@ -204,21 +223,27 @@ ERRATA_TEST(random_operations_beside_parallel_searches_agree_with_a_naive_model)
           if (answer.hits[i].key == answer.hits[i - 1].key) wrong.fetch_add(1);
         }
         searches.fetch_add(1);
-        // Not a load test: the writer is to come to its turn.
-        std::this_thread::yield();
       }
     });
   }
-  const std::size_t n = operations(), phase = std::clamp<std::size_t>(n / 6, 1000, 10'000);
   std::size_t graphs = 0, least = kKeys, most = 0;
   for (std::size_t i = 0; i < n; ++i) {
     run.step(i / phase % 2 == 0);
+    {
+      std::lock_guard<std::mutex> guard(mutex);
+      steps = i;
+    }
+    moved.notify_all();
     least = std::min(least, i < phase ? kKeys : run.held());
     most = std::max(most, run.held());
     if (i % 1000 == 999) graphs += partition.stats().has_graph;
   }
   partition.settle();
-  stop.store(true);
+  {
+    std::lock_guard<std::mutex> guard(mutex);
+    stop.store(true);
+  }
+  moved.notify_all();
   for (std::thread& searcher : searchers) searcher.join();
   // What a graph lost sight of meanwhile, an audit finds: from then on every staying key finds itself.
   AuditReport report;

@@ -37,7 +37,15 @@ std::uint64_t seed() {
   return given ? std::strtoull(given, nullptr, 10) : 20'260'131;
 }
 
-int run_all(const char* filter) {
+/// Whether the name contains one of the words; all do where there is none.
+bool wanted(const char* name, int words, char** word) {
+  for (int i = 0; i < words; ++i) {
+    if (std::strstr(name, word[i]) != nullptr) return true;
+  }
+  return words == 0;
+}
+
+int run_all(int words, char** word) {
   const Status status = simd::choose(std::getenv("ERRATA_ISA"), &chosen);
   if (!status.ok()) {
     std::printf("%s: %s\n", code_name(status.code), status.message.c_str());
@@ -46,7 +54,7 @@ int run_all(const char* filter) {
   std::printf("isa %s, seed %llu\n", chosen->name, static_cast<unsigned long long>(seed()));
   int counts[3] = {0, 0, 0};
   for (const Test& test : tests()) {
-    if (filter != nullptr && std::strstr(test.name, filter) == nullptr) continue;
+    if (!wanted(test.name, words, word)) continue;
     failures = 0;
     skipped = false;
     test.run();
@@ -63,5 +71,5 @@ int run_all(const char* filter) {
 }  // namespace errata::test
 
 int main(int argc, char** argv) {
-  return errata::test::run_all(argc > 1 ? argv[1] : nullptr);
+  return errata::test::run_all(argc - 1, argv + 1);
 }

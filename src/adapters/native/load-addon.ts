@@ -1,5 +1,8 @@
+import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import path from 'node:path';
 import { ErrataError } from '../../domain/errors.js';
+import { prebuiltAddon } from './prebuilt-addon.js';
 
 /** Keys to add or replace, column by column; see `PutBatch` in native/index/partition.hpp. All arrays are copied. */
 export interface NativeBatch {
@@ -225,23 +228,29 @@ export interface NativeAddon {
 }
 
 // The same from src/ and from dist/: both lie three folders below the package.
-const ADDON_FILE = '../../../build/Release/errata_native.node';
+const INSTALLATION = path.resolve(import.meta.dirname, '../../..');
+const OWN_BUILD = path.join(INSTALLATION, 'build', 'Release', 'errata_native.node');
+const HOW_TO_BUILD =
+  'Build it with: npm run build:addon, which needs a C++17 compiler, CMake 3.20 or newer, and make or ninja';
 
 const require = createRequire(import.meta.url);
 
 /**
- * Loads the addon; Node caches it. Errors: `TOOL_MISSING` where it was not built, `INVALID_CONFIG` where ERRATA_ISA
- * names an instruction set that this machine lacks, `INDEX_UNAVAILABLE` where the file cannot be loaded.
+ * Loads the addon that was built here, else the prebuilt one that the package carries for this platform; Node caches it.
+ * Errors: `TOOL_MISSING` where there is neither, `DIGEST_MISMATCH` where the prebuilt one is not as it was packed,
+ * `INVALID_CONFIG` where ERRATA_ISA names an instruction set that this machine lacks, `INDEX_UNAVAILABLE` where the file
+ * cannot be loaded.
  */
-export function loadAddon(file = ADDON_FILE): NativeAddon {
+export function loadAddon(file?: string): NativeAddon {
+  const built = file ?? (existsSync(OWN_BUILD) ? OWN_BUILD : (prebuiltAddon(INSTALLATION) ?? OWN_BUILD));
   try {
-    return require(file) as NativeAddon;
+    return require(built) as NativeAddon;
   } catch (cause) {
     const code = errorCode(cause);
     if (code === 'MODULE_NOT_FOUND') {
       throw new ErrataError(
         'TOOL_MISSING',
-        'Expected the native addon in build/Release/errata_native.node, found none. Build it with: npm run build:addon',
+        `Expected the native addon, found neither build/Release/errata_native.node nor one prebuilt for ${process.platform}-${process.arch}. ${HOW_TO_BUILD}`,
         { cause },
       );
     }
@@ -249,7 +258,7 @@ export function loadAddon(file = ADDON_FILE): NativeAddon {
     if (code === 'INVALID_CONFIG') throw new ErrataError('INVALID_CONFIG', message, { cause });
     throw new ErrataError(
       'INDEX_UNAVAILABLE',
-      `Expected a loadable native addon, received: ${message}. Build it again with: npm run build:addon`,
+      `Expected a loadable native addon, received: ${message}. ${HOW_TO_BUILD}`,
       { cause },
     );
   }
