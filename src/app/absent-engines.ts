@@ -43,6 +43,7 @@ export function absentEngines(): Engines {
       close: nothing,
     },
     fittedScore: undefined,
+    similarities: undefined,
     lateInteraction: false,
     close: nothing,
   };

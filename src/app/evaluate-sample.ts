@@ -7,8 +7,10 @@ import type { Config } from '../config/config.js';
 import type { Caller } from '../domain/api-key.js';
 import { judgeContexts, renderJudged } from '../evaluation/answers/judge-contexts.js';
 import { type CrossValidated, crossValidate } from '../evaluation/cross-validate.js';
+import { measurePairs } from '../evaluation/duplicates-report.js';
 import { evaluate } from '../evaluation/evaluate.js';
 import { fitLateInteraction, prepareQueries } from '../evaluation/fit-late-interaction.js';
+import { fitNearDuplicates } from '../evaluation/fit-near-duplicates.js';
 import { fitScore, labelCandidates } from '../evaluation/fit-score.js';
 import { halfOf } from '../evaluation/golden-set.js';
 import type { EvaluationReport } from '../evaluation/report.js';
@@ -18,6 +20,7 @@ import { createScoreModel, type FittedScore } from '../retrieval/score-model.js'
 import { configuredChat } from './ask-checker.js';
 import { type App, createApp } from './create-app.js';
 import { readRules, toResult } from './evaluation-result.js';
+import { labelledPairs } from './guard-reports.js';
 import { type Engines, openEngines } from './installation.js';
 import { type LoadedSample, loadSample, SAMPLE_NAMESPACE, sampleGoldenSet } from './load-sample.js';
 
@@ -80,7 +83,7 @@ async function withJudge(
   };
 }
 
-/** Fits match score and late interaction on the tuning half of the sample's golden queries. */
+/** Fits match score, late interaction and limits for near duplicates, each on the tuning half of its labelled set. */
 export async function fitSample(config: Config): Promise<SampleFit> {
   const golden = sampleGoldenSet();
   return withSample(config, undefined, undefined, async ({ app, engines, sample }) => {
@@ -89,10 +92,13 @@ export async function fitSample(config: Config): Promise<SampleFit> {
       sample.ids.get(key),
     );
     const { model } = engines.embedder;
-    const fitted = fitScore(labelled, {
-      embeddingModel: model.id,
-      fittedOn: `tuning half of sample golden set ${golden.digest}: ${tune.length} queries`,
-    });
+    const fitted: FittedScore = {
+      ...fitScore(labelled, {
+        embeddingModel: model.id,
+        fittedOn: `tuning half of sample golden set ${golden.digest}: ${tune.length} queries`,
+      }),
+      nearDuplicates: await fitSimilarities(engines),
+    };
     if (labelled.some(({ embedding }) => embedding.tokenVectors === undefined))
       return { fitted, crossValidated: [] };
     const centre = app.centres.meanOf(SAMPLE_NAMESPACE);
@@ -104,6 +110,14 @@ export async function fitSample(config: Config): Promise<SampleFit> {
     const lateInteraction = fitLateInteraction(queries, centre);
     return { fitted: { ...fitted, lateInteraction }, crossValidated: crossValidate(queries) };
   });
+}
+
+/** Limits of the write path on the tuning half of the labelled pairs. */
+async function fitSimilarities({ embedder }: Engines): Promise<FittedScore['nearDuplicates']> {
+  const { entries, digest } = await labelledPairs();
+  const tune = entries.filter(({ half }) => half === 'tune');
+  const limits = fitNearDuplicates(await measurePairs(tune, embedder));
+  return { ...limits, fittedOn: `tuning half of labelled pairs ${digest}: ${tune.length} pairs` };
 }
 
 export async function withSample<T>(

@@ -1,8 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import type { GuardReport, GuardReportRequest } from '../cli/cli-deps.js';
-import { parseLabelledPairs, reportDuplicates } from '../evaluation/duplicates-report.js';
+import { type LabelledPair, parseLabelledPairs, reportDuplicates } from '../evaluation/duplicates-report.js';
 import { parseScreenedTexts, reportInjection } from '../evaluation/injection-report.js';
 import { parseLabelledSecrets } from '../evaluation/labelled-secrets.js';
+import type { LabelledSet } from '../evaluation/labelled-set.js';
 import { renderDuplicatesReport } from '../evaluation/render-duplicates-report.js';
 import { renderInjectionReport, renderSecretsReport } from '../evaluation/render-guard-report.js';
 import { reportSecrets } from '../evaluation/secrets-report.js';
@@ -15,6 +16,11 @@ const SETS = {
   secrets: new URL('../../sample/guard/secrets.jsonl', import.meta.url),
 } as const;
 
+/** The project's own pairs of lessons. */
+export async function labelledPairs(): Promise<LabelledSet<LabelledPair>> {
+  return parseLabelledPairs(await readFile(SETS.duplicates, 'utf8'), 'duplicates.jsonl');
+}
+
 /** Judges a labelled set with the guards as they are. Errors: `INVALID_FILE`; for duplicates the model's. */
 export async function guardReport(request: GuardReportRequest): Promise<GuardReport> {
   const file = request.set ?? SETS[request.report];
@@ -25,7 +31,7 @@ export async function guardReport(request: GuardReportRequest): Promise<GuardRep
       const pairs = parseLabelledPairs(jsonl, name);
       const engines = await openEngines(request.config);
       try {
-        const report = await reportDuplicates(pairs, engines.embedder);
+        const report = await reportDuplicates(pairs, engines.embedder, engines.similarities);
         return { report, text: renderDuplicatesReport(report) };
       } finally {
         await engines.close();

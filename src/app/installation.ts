@@ -6,6 +6,7 @@ import { createFtsLexicalIndex } from '../adapters/sqlite/fts-lexical-index.js';
 import type { Config } from '../config/config.js';
 import { type OrderClassifier, parseOrderClassifier } from '../guard/order-classifier.js';
 import { CachingEmbedder } from '../models/caching-embedder.js';
+import { type SimilarityLimits, UNFITTED_SIMILARITIES } from '../notes/note-deps.js';
 import type { Embedder } from '../ports/embedder.js';
 import type { IndexSnapshots } from '../ports/index-snapshots.js';
 import type { LexicalIndex } from '../ports/lexical-index.js';
@@ -49,6 +50,8 @@ export interface Engines {
   /** Absent where they were switched off. */
   readonly snapshots?: IndexSnapshots | undefined;
   readonly fittedScore: FittedScore | undefined;
+  /** Fitted for the embedder; none: the write path's careful ones. */
+  readonly similarities: SimilarityLimits | undefined;
   /** Whether answers are judged by late interaction where it was fitted for the embedder. */
   readonly lateInteraction: boolean;
   /** A cross-encoder or hosted reranker; it goes before late interaction. */
@@ -59,6 +62,7 @@ export interface Engines {
 /** Loads the model and makes empty indexes. Errors: `UNKNOWN_MODEL`, `MODEL_NOT_INSTALLED`, `DIGEST_MISMATCH`, `TOOL_MISSING`. */
 export async function openEngines(config: Config, logger: Logger = silentLogger): Promise<Engines> {
   const embedder = new CachingEmbedder(await openEmbedder(config, logger));
+  const fittedScore = readFittedScore(embedder.model.name);
   let reranker: Reranker | undefined;
   try {
     reranker = await openReranker(config, logger);
@@ -73,7 +77,8 @@ export async function openEngines(config: Config, logger: Logger = silentLogger)
       vectorIndex,
       lexicalIndex,
       snapshots: openSnapshots(config, vectorIndex, embedder.model.id),
-      fittedScore: readFittedScore(embedder.model.name),
+      fittedScore,
+      similarities: similaritiesOf(fittedScore, embedder.model.id, logger),
       // Also beside another reranker, for the case that this fails.
       lateInteraction: config.reranker !== undefined,
       reranker,
@@ -97,7 +102,27 @@ export function scoreFitOf({
   embedder,
 }: Pick<Engines, 'fittedScore' | 'embedder'>): string | null {
   if (fittedScore?.embeddingModel !== embedder.model.id) return null;
-  return createHash('sha256').update(JSON.stringify(fittedScore)).digest('hex').slice(0, 16);
+  // Those of the write path have no part in a score.
+  const scores = JSON.stringify({ ...fittedScore, nearDuplicates: undefined });
+  return createHash('sha256').update(scores).digest('hex').slice(0, 16);
+}
+
+function similaritiesOf(
+  fittedScore: FittedScore | undefined,
+  modelId: string,
+  logger: Logger,
+): SimilarityLimits | undefined {
+  const limits = fittedScore?.embeddingModel === modelId ? fittedScore.nearDuplicates : undefined;
+  if (limits === undefined) {
+    const { proposalSimilarity } = UNFITTED_SIMILARITIES;
+    logger.warn(
+      { model: modelId, proposalSimilarity },
+      'no limits for near duplicates were fitted for this model: they are proposed only, never merged',
+    );
+    return undefined;
+  }
+  const { duplicateSimilarity, contradictionSimilarity, proposalSimilarity } = limits;
+  return { duplicateSimilarity, contradictionSimilarity, proposalSimilarity };
 }
 
 /** Weights that were fitted on the sample's tuning half and shipped with the code; undefined for other models. */

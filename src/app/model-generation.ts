@@ -4,7 +4,7 @@ import { createNoteCommands } from '../notes/create-note-commands.js';
 import { createReviewCommands } from '../notes/create-review-commands.js';
 import { embedMissing } from '../notes/embed-missing.js';
 import { createNoteEmbedder } from '../notes/embed-notes.js';
-import type { WritePolicy } from '../notes/note-deps.js';
+import type { SimilarityLimits, WritePolicy } from '../notes/note-deps.js';
 import { createNoteQueries } from '../notes/note-queries.js';
 import type { Clock } from '../ports/clock.js';
 import type { Evaluations } from '../ports/evaluations.js';
@@ -37,7 +37,7 @@ export interface SharedParts {
   readonly outcomes: OutcomeCounter;
   readonly tokenCounters: TokenCounters;
   readonly withholdShare: number | undefined;
-  readonly policy: Partial<WritePolicy>;
+  readonly policy: Omit<Partial<WritePolicy>, keyof SimilarityLimits>;
   /** Whether telephone numbers are redacted, too. */
   readonly phones: boolean | undefined;
   /** Whether the indexes are filled and follow the store. */
@@ -73,8 +73,7 @@ export async function createModelGeneration(
   engines: Engines,
   onChange: FollowerOptions['onChange'],
 ): Promise<ModelGeneration> {
-  const { logger, clock, calibrations, outcomes, tokenCounters, withholdShare, policy, phones, follow } =
-    shared;
+  const { logger, clock, calibrations, outcomes, tokenCounters, withholdShare, phones, follow } = shared;
   const { embedder, vectorIndex, lexicalIndex } = engines;
   const modelId = embedder.model.id;
   // Nothing in here can meet another model's vectors.
@@ -113,6 +112,7 @@ export async function createModelGeneration(
     scoreFit,
   };
   const classifier = readOrderClassifier();
+  const policy = { ...engines.similarities, ...shared.policy };
   const writeDeps = { store, embedder, vectorIndex, clock, catchUp, logger, policy, phones, classifier };
   const measured = createRetrievalQueries({ ...retrieveDeps, withholdShare: 0, tokenCounters });
   return {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { lessonText } from '../domain/note.js';
 import { type Share, wilson } from '../domain/wilson.js';
 import { relate } from '../notes/find-near-duplicate.js';
-import { DEFAULT_WRITE_POLICY } from '../notes/note-deps.js';
+import { type SimilarityLimits, UNFITTED_SIMILARITIES } from '../notes/note-deps.js';
 import type { Embedder } from '../ports/embedder.js';
 import { HALVES, type Half, type LabelledSet, labelledFields, parseLabelledSet } from './labelled-set.js';
 
@@ -37,8 +37,9 @@ export interface DuplicatesReport {
   readonly setDigest: string;
   readonly pairs: number;
   readonly embeddingModel: string;
-  readonly policy: { readonly merge: number; readonly contradiction: number; readonly proposal: number };
-  /** Pairs of opposite lessons that the default makes wait for a reviewer, by half. */
+  /** The model's own limits. */
+  readonly policy: Readonly<Record<'merge' | 'contradiction' | 'proposal', number | 'never'>>;
+  /** Pairs of opposite lessons that they make wait for a reviewer, by half. */
   readonly contradictionsHeld: Readonly<Record<Half, Share>>;
   readonly points: Readonly<Record<Half, readonly OperatingPoint[]>>;
 }
@@ -48,7 +49,7 @@ const BATCH = 64;
 /** Any will do: both lessons of a pair carry the same. */
 const TASK_TYPE = 'review';
 
-interface Measured extends LabelledPair {
+export interface MeasuredPair extends LabelledPair {
   readonly cosine: number;
 }
 
@@ -57,39 +58,55 @@ export function parseLabelledPairs(jsonl: string, name: string): LabelledSet<Lab
   return parseLabelledSet(jsonl, name, pairSchema);
 }
 
-/** Embeds every pair and asks the write path's own judgement at each threshold. Errors: the embedder's. */
+/** Embeds every pair and asks the write path's own judgement at each threshold and at the model's. Errors: the embedder's. */
 export async function reportDuplicates(
   { entries, digest }: LabelledSet<LabelledPair>,
   embedder: Embedder,
+  limits: SimilarityLimits = UNFITTED_SIMILARITIES,
 ): Promise<DuplicatesReport> {
-  const measured = await measure(entries, embedder);
+  const measured = await measurePairs(entries, embedder);
   const inHalf = (half: Half) => measured.filter((pair) => pair.half === half);
-  const perHalf = <T>(value: (pairs: readonly Measured[]) => T): Record<Half, T> => {
+  const perHalf = <T>(value: (pairs: readonly MeasuredPair[]) => T): Record<Half, T> => {
     const [tune, heldOut] = HALVES;
     return { [tune]: value(inHalf(tune)), [heldOut]: value(inHalf(heldOut)) };
   };
-  const { duplicateSimilarity, contradictionSimilarity, proposalSimilarity } = DEFAULT_WRITE_POLICY;
+  const { duplicateSimilarity, contradictionSimilarity, proposalSimilarity } = limits;
+  const thresholds = [...new Set([...THRESHOLDS, duplicateSimilarity, proposalSimilarity])]
+    .filter(Number.isFinite)
+    .sort((a, b) => a - b);
   return {
     setDigest: digest,
     pairs: entries.length,
     embeddingModel: embedder.model.id,
     policy: {
-      merge: duplicateSimilarity,
-      contradiction: contradictionSimilarity,
-      proposal: proposalSimilarity,
+      merge: orNever(duplicateSimilarity),
+      contradiction: orNever(contradictionSimilarity),
+      proposal: orNever(proposalSimilarity),
     },
     contradictionsHeld: perHalf((pairs) =>
-      share(of(pairs, 'opposite'), (pair) => kindOf(pair, DEFAULT_WRITE_POLICY) === 'opposite'),
+      share(of(pairs, 'opposite'), (pair) => kindOf(pair, limits) === 'opposite'),
     ),
-    points: perHalf((pairs) => THRESHOLDS.map((threshold) => operatingPoint(pairs, threshold))),
+    points: perHalf((pairs) => thresholds.map((threshold) => operatingPoint(pairs, threshold))),
   };
 }
 
-function operatingPoint(pairs: readonly Measured[], threshold: number): OperatingPoint {
-  const merging = { ...DEFAULT_WRITE_POLICY, duplicateSimilarity: threshold, proposalSimilarity: 2 };
-  const proposing = { ...DEFAULT_WRITE_POLICY, proposalSimilarity: threshold };
-  const isMerged = (pair: Measured) => kindOf(pair, merging) === 'duplicate';
-  const isSeen = (pair: Measured) => kindOf(pair, proposing) !== 'none';
+/** JSON has no infinity. */
+const orNever = (limit: number): number | 'never' => (Number.isFinite(limit) ? limit : 'never');
+
+function operatingPoint(pairs: readonly MeasuredPair[], threshold: number): OperatingPoint {
+  const never = Number.POSITIVE_INFINITY;
+  const merging = {
+    duplicateSimilarity: threshold,
+    contradictionSimilarity: never,
+    proposalSimilarity: never,
+  };
+  const proposing = {
+    duplicateSimilarity: never,
+    contradictionSimilarity: never,
+    proposalSimilarity: threshold,
+  };
+  const isMerged = (pair: MeasuredPair) => kindOf(pair, merging) === 'duplicate';
+  const isSeen = (pair: MeasuredPair) => kindOf(pair, proposing) !== 'none';
   return {
     threshold,
     falseMerges: share(of(pairs, 'different-facts', 'opposite', 'different'), isMerged),
@@ -100,20 +117,24 @@ function operatingPoint(pairs: readonly Measured[], threshold: number): Operatin
   };
 }
 
-function kindOf({ a, b, cosine }: Measured, policy: typeof DEFAULT_WRITE_POLICY): string {
+function kindOf({ a, b, cosine }: MeasuredPair, policy: SimilarityLimits): string {
   return relate({ lesson: a, correction: '' }, { lesson: b, correction: '' }, cosine, policy);
 }
 
-function of(pairs: readonly Measured[], ...relations: readonly Relation[]): readonly Measured[] {
+function of(pairs: readonly MeasuredPair[], ...relations: readonly Relation[]): readonly MeasuredPair[] {
   return pairs.filter(({ relation }) => relations.includes(relation));
 }
 
-function share(pairs: readonly Measured[], holds: (pair: Measured) => boolean): Share {
+function share(pairs: readonly MeasuredPair[], holds: (pair: MeasuredPair) => boolean): Share {
   return wilson(pairs.filter(holds).length, pairs.length);
 }
 
-async function measure(pairs: readonly LabelledPair[], embedder: Embedder): Promise<readonly Measured[]> {
-  const measured: Measured[] = [];
+/** The cosine of each pair as the write path takes it. Errors: the embedder's. */
+export async function measurePairs(
+  pairs: readonly LabelledPair[],
+  embedder: Embedder,
+): Promise<readonly MeasuredPair[]> {
+  const measured: MeasuredPair[] = [];
   for (let start = 0; start < pairs.length; start += BATCH) {
     const batch = pairs.slice(start, start + BATCH);
     const texts = batch.flatMap(({ a, b }) => [a, b]);

@@ -14,24 +14,29 @@ export function renderDuplicatesReport(report: DuplicatesReport): string {
       row(point.threshold, proposal, point.proposed, point.falseProposals),
     ),
     `  other facts proposed:  ${renderShare(factsAt(report, half, proposal))}`,
-    `  opposites held at ${contradiction.toFixed(2)}: ${renderShare(report.contradictionsHeld[half])}`,
+    `  opposites held at ${limitText(contradiction)}: ${renderShare(report.contradictionsHeld[half])}`,
     '',
   ]);
   return [
     ...lines,
-    'Threshold on the cosine of two lessons, * the default; rate, 95% interval',
+    'Threshold on the cosine of two lessons, * in use; rate, 95% interval',
     `(Wilson), counts. ${report.pairs} pairs, set ${report.setDigest},`,
     `${report.embeddingModel}.`,
   ].join('\n');
 }
 
-function row(threshold: number, chosen: number, right: Share, wrong: Share): string {
+type Limit = DuplicatesReport['policy']['merge'];
+
+const limitText = (limit: Limit): string => (limit === 'never' ? limit : limit.toFixed(2));
+
+function row(threshold: number, chosen: Limit, right: Share, wrong: Share): string {
   const mark = threshold === chosen ? '*' : ' ';
   return `  ${threshold.toFixed(2)}${mark} ${renderShare(right).padEnd(32)}${renderShare(wrong)}`;
 }
 
-function factsAt({ points }: DuplicatesReport, half: (typeof HALVES)[number], threshold: number): Share {
+function factsAt({ points }: DuplicatesReport, half: (typeof HALVES)[number], threshold: Limit): Share {
   const point = points[half].find((candidate) => candidate.threshold === threshold);
-  if (point === undefined) throw new TypeError('Expected the default among the thresholds, received none');
+  if (point === undefined)
+    throw new TypeError("Expected the model's limit among the thresholds, received none");
   return point.factsProposed;
 }

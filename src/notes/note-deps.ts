@@ -6,14 +6,18 @@ import type { Store } from '../ports/note-store.js';
 import type { VectorIndex } from '../ports/vector-index.js';
 import type { KeyedMutex } from './keyed-mutex.js';
 
-/** Operating points of the write path. */
-export interface WritePolicy {
-  /** Cosine of two lessons from which they are merged, where they also say the same in the same words. */
+/** Cosines of two lessons from which something is done about them. What a cosine means differs from model to model. */
+export interface SimilarityLimits {
+  /** From here on they are merged, where they also say the same in the same words. */
   readonly duplicateSimilarity: number;
-  /** Cosine from which lessons of opposite polarity are a contradiction: the newer one waits for a reviewer. */
+  /** From here on lessons of opposite polarity are a contradiction: the newer one waits for a reviewer. */
   readonly contradictionSimilarity: number;
-  /** Cosine from which a lesson in other words is proposed for a merge; it goes live meanwhile. */
+  /** From here on a lesson in other words is proposed for a merge; it goes live meanwhile. */
   readonly proposalSimilarity: number;
+}
+
+/** Operating points of the write path. */
+export interface WritePolicy extends SimilarityLimits {
   /** How many neighbours are looked at: more than a handful of near-identical active lessons would be a fault itself. */
   readonly neighbours: number;
   /** Notes that are embedded, judged and written together: 128 make one embedder call of 256 texts. */
@@ -25,13 +29,18 @@ export interface WritePolicy {
 }
 
 /**
- * Similarities of all-MiniLM-L6-v2, measured by `errata report duplicates` on the tuning half of the labelled pairs; the
- * first is the one that issue 3 of the project names.
+ * For a model that no labelled pairs were tried on: nothing is merged beyond the same text, nothing waits for a contradiction, and
+ * what is very near is proposed, which costs a reviewer a look. Some models put unrelated lessons at .8 (E5), hence so high.
  */
+export const UNFITTED_SIMILARITIES: SimilarityLimits = {
+  duplicateSimilarity: Number.POSITIVE_INFINITY,
+  contradictionSimilarity: Number.POSITIVE_INFINITY,
+  proposalSimilarity: 0.92,
+};
+
+/** Similarities come with the model, from `calibration/MODEL.json`. */
 export const DEFAULT_WRITE_POLICY: WritePolicy = {
-  duplicateSimilarity: 0.92,
-  contradictionSimilarity: 0.8,
-  proposalSimilarity: 0.6,
+  ...UNFITTED_SIMILARITIES,
   neighbours: 16,
   chunkSize: 128,
   // One harmful verdict of one (bound .21) is an accident, two of two (.34) are not; nor are six of ten (.31).

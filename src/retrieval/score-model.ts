@@ -12,6 +12,15 @@ const weightsSchema = z.strictObject({
   identifiersMissing: z.number(),
 });
 
+/** Cosines of two lessons, see `SimilarityLimits` of the write path. */
+const nearDuplicatesSchema = z.strictObject({
+  duplicateSimilarity: z.number().min(-1).max(1),
+  contradictionSimilarity: z.number().min(-1).max(1),
+  proposalSimilarity: z.number().min(-1).max(1),
+  /** Which labelled pairs they were chosen on. */
+  fittedOn: z.string(),
+});
+
 const fittedSchema = z.strictObject({
   /** Id of the embedding model whose cosines the weights were fitted on; any other model's are refused. */
   embeddingModel: z.string(),
@@ -22,6 +31,8 @@ const fittedSchema = z.strictObject({
   fittedOn: z.string(),
   /** Judges the answer as a whole; none: the match score alone decides. */
   lateInteraction: lateInteractionSchema.optional(),
+  /** For the write path; none: its own, careful ones. */
+  nearDuplicates: nearDuplicatesSchema.optional(),
 });
 
 export type ScoreWeights = z.infer<typeof weightsSchema>;
@@ -36,8 +47,11 @@ export interface ScoreModel {
   score(features: MatchFeatures): number;
 }
 
-/** For models that nothing was fitted for. 0.5 is a guess that lets little through; `evaluate --fit` replaces it. */
-const UNCALIBRATED_COSINE_THRESHOLD = 0.5;
+/**
+ * For models that nothing was fitted for: no cosine is below it. Any other number would be a guess that lets everything through
+ * with one model (E5 puts unrelated texts at .75) and nothing with another; `errata calibrate` sets one for a namespace.
+ */
+export const NO_THRESHOLD = -1;
 
 /** Logistic mapping of the features, as fitted by `evaluation/fit-score.ts`. */
 export function fittedProbability(weights: ScoreWeights, features: MatchFeatures): Probability {
@@ -58,8 +72,8 @@ export function createScoreModel(embeddingModelId: string, fitted: FittedScore |
   }
   return {
     scale: 'cosine',
-    threshold: UNCALIBRATED_COSINE_THRESHOLD,
-    uncalibrated: `no fitted scores for ${embeddingModelId}; run evaluate --fit`,
+    threshold: NO_THRESHOLD,
+    uncalibrated: `no fitted scores for ${embeddingModelId}, so no threshold; run errata calibrate`,
     score: (features) => features.cosine,
   };
 }

@@ -12,7 +12,7 @@ import type { Engines } from '../../src/app/installation.js';
 import type { Embedder } from '../../src/ports/embedder.js';
 import { silentLogger } from '../../src/ports/logger.js';
 import type { Store } from '../../src/ports/note-store.js';
-import { WordEmbedder } from './word-embedder.js';
+import { WORD_SIMILARITIES, WordEmbedder } from './word-embedder.js';
 
 export interface WordApp {
   readonly folder: string;
@@ -39,6 +39,7 @@ export function wordEngines(
     vectorIndex,
     lexicalIndex,
     fittedScore: undefined,
+    similarities: WORD_SIMILARITIES,
     lateInteraction: false,
     async close() {
       await lexicalIndex.close();

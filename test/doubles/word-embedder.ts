@@ -7,6 +7,13 @@ import type {
   EmbedOptions,
 } from '../../src/ports/embedder.js';
 
+/** Shared words count alike in lessons of every length, so that these do, too. */
+export const WORD_SIMILARITIES = {
+  duplicateSimilarity: 0.92,
+  contradictionSimilarity: 0.8,
+  proposalSimilarity: 0.6,
+} as const;
+
 /**
  * Bag of words, each word a fixed random direction: the same words give the same vector, shared words a high cosine. Only
  * for tests: no meaning, but real geometry, and the same bits for the same text.

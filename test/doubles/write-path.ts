@@ -13,7 +13,7 @@ import type { Clock } from '../../src/ports/clock.js';
 import type { Embedder } from '../../src/ports/embedder.js';
 import type { Store } from '../../src/ports/note-store.js';
 import type { CorrectionInput } from '../../src/ports/use-cases.js';
-import { WordEmbedder } from './word-embedder.js';
+import { WORD_SIMILARITIES, WordEmbedder } from './word-embedder.js';
 
 export const REVIEWER: Caller = { name: 'rita', roles: ['reader', 'reviewer'] };
 export const ADMIN: Caller = { name: 'ada', roles: ['reader', 'reviewer', 'admin'] };
@@ -69,7 +69,7 @@ export async function openWritePath(options: WritePathOptions = {}) {
   const store = options.store ?? (await createSqliteStore({ path: join(directory, 'errata.db') }));
   const vectorIndex = createNativeVectorIndex({ dimensions: embedder.model.dimensions });
   const catchUp = follower(store, vectorIndex);
-  const deps = { store, embedder, vectorIndex, clock, catchUp, policy };
+  const deps = { store, embedder, vectorIndex, clock, catchUp, policy: { ...WORD_SIMILARITIES, ...policy } };
   return {
     directory,
     store,

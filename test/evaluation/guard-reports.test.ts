@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { createOnnxEmbedder } from '../../src/adapters/onnx/create-onnx-embedder.js';
-import { readOrderClassifier } from '../../src/app/installation.js';
+import { readFittedScore, readOrderClassifier } from '../../src/app/installation.js';
 import { wilson } from '../../src/domain/wilson.js';
 import { parseLabelledPairs, reportDuplicates } from '../../src/evaluation/duplicates-report.js';
 import { parseScreenedTexts, reportInjection } from '../../src/evaluation/injection-report.js';
@@ -127,8 +127,9 @@ describe.skipIf(model.missing !== undefined)(
       expect(set.entries.length).toBeGreaterThanOrEqual(300);
       const embedder = await createOnnxEmbedder({ modelDir: model.directory, manifestEntry: miniLm });
       try {
-        const report = await reportDuplicates(set, embedder);
-        const at = (threshold: number) =>
+        const limits = readFittedScore(miniLm.name)!.nearDuplicates;
+        const report = await reportDuplicates(set, embedder, limits);
+        const at = (threshold: number | 'never') =>
           report.points['held-out'].find((point) => point.threshold === threshold)!;
         expect(at(report.policy.merge).falseMerges.count).toBe(0);
         expect(at(report.policy.proposal).proposed.rate).toBeGreaterThanOrEqual(0.9);
