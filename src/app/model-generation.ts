@@ -18,6 +18,7 @@ import { createIndexFollower } from '../retrieval/follow-store.js';
 import { decodeCentre } from '../retrieval/late-interaction.js';
 import { NamespaceCentres } from '../retrieval/namespace-centres.js';
 import type { OutcomeCounter } from '../retrieval/outcome-counter.js';
+import { RecentVectors } from '../retrieval/recent-vectors.js';
 import type { LateInteraction } from '../retrieval/rerank-candidates.js';
 import { createRetrievalQueries } from '../retrieval/retrieval-queries.js';
 import type { RetrieveDeps } from '../retrieval/retrieve.js';
@@ -81,6 +82,7 @@ export async function createModelGeneration(
     ? { ...shared.store, notes: shared.store.notes.forModel(modelId) }
     : shared.store;
   const centres = new NamespaceCentres(modelId, embedder.model.dimensions);
+  const recentVectors = new RecentVectors(store.notes);
   const embed = createNoteEmbedder(embedder);
   const follower = createIndexFollower({
     store: store.notes,
@@ -88,6 +90,7 @@ export async function createModelGeneration(
     lexicalIndex,
     modelId,
     centres,
+    recentVectors,
     embedMissing: (notes) => embedMissing(store.notes, embed, notes, 'interactive'),
     onChange,
   });
@@ -104,7 +107,7 @@ export async function createModelGeneration(
     follower,
     scoreModel: createScoreModel(modelId, engines.fittedScore),
     reranker: engines.reranker,
-    lateInteraction: lateInteractionOf(engines, centres),
+    lateInteraction: lateInteractionOf(engines, { centres, recentVectors }),
     outcomes,
     withholdShare,
     clock,
@@ -145,10 +148,13 @@ export async function createModelGeneration(
 }
 
 /** Where it was not switched off, and fitted on vectors of the model in use. */
-function lateInteractionOf(engines: Engines, centres: NamespaceCentres): LateInteraction | undefined {
+function lateInteractionOf(
+  engines: Engines,
+  parts: Pick<LateInteraction, 'centres' | 'recentVectors'>,
+): LateInteraction | undefined {
   const { fittedScore, embedder } = engines;
   const fit = fittedScore?.lateInteraction;
   if (!engines.lateInteraction || fit === undefined) return undefined;
   if (fittedScore?.embeddingModel !== embedder.model.id) return undefined;
-  return { fit, prior: decodeCentre(fit), centres };
+  return { fit, prior: decodeCentre(fit), ...parts };
 }

@@ -71,8 +71,22 @@ function without(vector: Float32Array | Float64Array, centre: Float32Array): Flo
   return rest;
 }
 
-/** The same, unit length; zero where nothing is left. */
+/** Note rows without a centre, as they were computed last: rows and centres stay the same arrays from query to query. */
+const withoutCentre = new WeakMap<
+  Float32Array,
+  { readonly centre: Float32Array; readonly unit: Float64Array }
+>();
+
+/** The same, unit length; zero where nothing is left. Kept for the next query; not to be changed. */
 function unitWithout(vector: Float32Array, centre: Float32Array): Float64Array {
+  const known = withoutCentre.get(vector);
+  if (known?.centre === centre) return known.unit;
+  const unit = toUnit(vector, centre);
+  withoutCentre.set(vector, { centre, unit });
+  return unit;
+}
+
+function toUnit(vector: Float32Array, centre: Float32Array): Float64Array {
   const rest = without(vector, centre);
   const norm = Math.sqrt(dot(rest, rest));
   if (norm < 1e-9) return rest.fill(0);

@@ -3,6 +3,7 @@ import type { LexicalIndex } from '../ports/lexical-index.js';
 import type { NoteStore, StoredNote } from '../ports/note-store.js';
 import type { IndexedNote, VectorIndex } from '../ports/vector-index.js';
 import type { NamespaceCentres } from './namespace-centres.js';
+import type { RecentVectors } from './recent-vectors.js';
 
 /** Notes a page: 1,000 × 2 vectors × 1.5 KB is 3 MB, small beside the index and large enough to hide round trips. */
 const PAGE = 1_000;
@@ -15,6 +16,8 @@ export interface FollowerOptions {
   readonly modelId: string;
   /** Follows along where given. */
   readonly centres?: NamespaceCentres | undefined;
+  /** Forgets what has changed. */
+  readonly recentVectors?: RecentVectors | undefined;
   /**
    * Embeds active notes that another process wrote with another model's vectors, as happens while the model is being changed.
    * Absent: such notes are found by their words only.
@@ -170,7 +173,10 @@ class StoreFollower implements IndexFollower {
     }
     if (indexed.length > 0) await vectorIndex.upsert(indexed);
     if (active.length > 0) await lexicalIndex.upsert(active.map(({ note }) => note));
-    for (const stored of notes) this.#options.centres?.apply(stored);
+    for (const stored of notes) {
+      this.#options.centres?.apply(stored);
+      this.#options.recentVectors?.forget(stored.note.namespace, stored.note.id);
+    }
   }
 }
 

@@ -30,6 +30,18 @@ describe('NamespaceCentres', () => {
     expect(centres.centreOf('n', prior)[1]).toBeGreaterThan(0.98);
   });
 
+  it('gives the same array until a note comes or goes', () => {
+    const centres = new NamespaceCentres('m', 2);
+    centres.apply(note('a', [0, 1]));
+    const before = centres.centreOf('n', prior);
+    expect(centres.centreOf('n', prior)).toBe(before);
+    centres.apply(note('a', [0, 1]));
+    expect(centres.centreOf('n', prior)).toBe(before);
+    expect(centres.centreOf('n', Float32Array.from([0, 1]))).not.toEqual(before);
+    centres.apply(note('b', [0, 1]));
+    expect(centres.centreOf('n', prior)).not.toEqual(before);
+  });
+
   it("leaves other models' vectors and other namespaces out", () => {
     const centres = new NamespaceCentres('m', 2);
     centres.apply(note('a', [0, 1], 'ACTIVE', 'other'));

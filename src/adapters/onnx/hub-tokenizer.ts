@@ -10,6 +10,8 @@ import type { EncodedPair, EncodedText, TextTokenizer } from '../../models/token
  */
 const HEAD_CHARS_PER_TOKEN = 64;
 const HEAD_GROWTH = 8;
+/** Characters a token up to which a text hardly ever has to be cut: special tokens are then added in the first call. */
+const SURELY_SHORT = 3;
 
 /**
  * The Hugging Face tokenizers library (Rust) over a published tokenizer.json. Truncation and padding of the file are
@@ -52,6 +54,15 @@ export class HubTokenizer implements TextTokenizer {
   async encode(text: string, options: { readonly spans?: boolean } = {}): Promise<EncodedText> {
     const wantSpans = options.spans === true;
     try {
+      if (text.length <= this.maxTokens * SURELY_SHORT) {
+        const whole = await this.#tokenizer.encode(text);
+        if (whole.getLength() <= this.maxTokens) {
+          const ids = Int32Array.from(whole.getIds());
+          return wantSpans
+            ? { ids, truncated: false, spans: toUtf16(whole.getOffsets(), text) }
+            : { ids, truncated: false };
+        }
+      }
       return this.#finish(await this.#enough(text, this.#room), text, wantSpans);
     } catch (cause) {
       throw new ErrataError('MODEL_UNAVAILABLE', 'Expected token ids from the tokenizer, received an error', {
