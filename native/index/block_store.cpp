@@ -100,11 +100,12 @@ void BlockStore::truncate(std::size_t slots) {
   }
 }
 
-void BlockStore::adopt(std::byte* data, std::size_t chunks, std::shared_ptr<void> owner,
+void BlockStore::adopt(std::byte* data, std::size_t chunks, std::shared_ptr<void> owner, std::size_t parts,
                        std::function<bool(std::size_t)> verify) {
   if (verify) {
     verify_ = std::move(verify);
-    verified_ = std::vector<std::atomic<std::uint8_t>>(chunks);
+    parts_ = parts;
+    verified_ = std::vector<std::atomic<std::uint8_t>>(chunks * parts);
     unverified_.store(true);
   }
   blocks_.push_back({data, chunks, std::move(owner)});
@@ -113,11 +114,19 @@ void BlockStore::adopt(std::byte* data, std::size_t chunks, std::shared_ptr<void
 }
 
 bool BlockStore::sound(std::size_t chunk) const {
-  if (!unverified() || chunk >= verified_.size()) return true;
-  // Two threads may verify the same chunk at once: both come to the same end.
-  if (verified_[chunk].load(std::memory_order_acquire) != 0) return true;
-  if (!verify_(chunk)) return false;
-  verified_[chunk].store(1, std::memory_order_release);
+  if (!unverified()) return true;
+  for (std::size_t part = 0; part < parts_; ++part) {
+    if (!part_sound(chunk * parts_ + part)) return false;
+  }
+  return true;
+}
+
+bool BlockStore::part_sound(std::size_t part) const {
+  if (!unverified() || part >= verified_.size()) return true;
+  // Two threads may verify the same part at once: both come to the same end.
+  if (verified_[part].load(std::memory_order_acquire) != 0) return true;
+  if (!verify_(part)) return false;
+  verified_[part].store(1, std::memory_order_release);
   return true;
 }
 

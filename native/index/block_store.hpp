@@ -56,15 +56,18 @@ class BlockStore {
   /// Frees the blocks that lie wholly at or past `slots`.
   void truncate(std::size_t slots);
   /// Takes `chunks` chunks that lie in foreign memory (a mapped snapshot) which `owner` keeps alive; only
-  /// into an empty store. Where `verify` is given, nothing of a chunk may be used before `sound(chunk)`.
-  void adopt(std::byte* data, std::size_t chunks, std::shared_ptr<void> owner,
+  /// into an empty store. Where `verify` is given, it verifies one of `parts` equal parts a chunk has,
+  /// numbered over all chunks, and nothing of a chunk may be used before `sound(chunk)`, or of a part before
+  /// `part_sound(part)`.
+  void adopt(std::byte* data, std::size_t chunks, std::shared_ptr<void> owner, std::size_t parts = 1,
              std::function<bool(std::size_t)> verify = nullptr);
   /// Whether chunks are left that were not verified: whoever reads or writes rows must then ask for each.
   bool unverified() const { return unverified_.load(std::memory_order_acquire); }
-  /// Verifies a chunk at the first call for it, 0.03 ms a 100 KB; false where its bytes are not what was
+  /// Verifies at the first call for it, 0.03 ms a 100 KB; false where its bytes are not what was
   /// written. Thread-safe against itself, and needs the partition's lock, shared or not: a chunk may be
   /// written to once it was verified.
   bool sound(std::size_t chunk) const;
+  bool part_sound(std::size_t part) const;
   /// All of them are known to be sound.
   void all_verified() { unverified_.store(false, std::memory_order_release); }
 
@@ -90,7 +93,8 @@ class BlockStore {
 
   std::atomic<bool> unverified_{false};
   std::function<bool(std::size_t)> verify_;
-  mutable std::vector<std::atomic<std::uint8_t>> verified_;  // by adopted chunk
+  std::size_t parts_ = 1;                                    // of a chunk
+  mutable std::vector<std::atomic<std::uint8_t>> verified_;  // by part of adopted chunks
 };
 
 }  // namespace errata

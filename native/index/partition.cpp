@@ -169,8 +169,7 @@ Status Partition::put_one(const PutBatch& batch, std::size_t index) {
 
 Status Partition::write_row(Slot slot, Key key, Order order, std::uint8_t kind, const float* vector) {
   // In a mapped file the rows beside it must be verified before this one changes.
-  const std::size_t chunk = slot / kChunkSlots;
-  if (!rows_.blocks().sound(chunk) || (codes_ && !codes_->blocks().sound(chunk))) return ended(nullptr);
+  if (!rows_.sound(slot) || (codes_ && !codes_->blocks().sound(slot / kChunkSlots))) return ended(nullptr);
   info_[slot] = {key, order, kind, 0};
   float* row = rows_.row(slot);
   const std::size_t bytes = options_.dimensions * sizeof(float);

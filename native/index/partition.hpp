@@ -199,8 +199,8 @@ class Partition {
   /// Takes a partition of a snapshot over; only into an empty partition, which is left empty where it fails
   /// (CORRUPT_RECORD). Large sections stay in the mapped file, which is kept mapped. A partition of
   /// `late_bytes` and more answers at once, by scans; the background makes it writable, verifies it and loads
-  /// the graph. Filtered searches and writers wait for the first of these (0.3 us a row). Where the file
-  /// turns out not to be sound, every later call is refused with CORRUPT_RECORD.
+  /// the graph. Filtered searches and writers wait for the first of these (about a microsecond a row). Where
+  /// the file turns out not to be sound, every later call is refused with CORRUPT_RECORD.
   Status restore(const std::shared_ptr<Snapshot>& snapshot, std::uint32_t number);
   /// Waits until what was restored is verified whole; CORRUPT_RECORD where it is not sound.
   Status verified();

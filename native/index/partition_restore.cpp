@@ -42,15 +42,15 @@ Status copy_chunks(BlockStore& blocks, const SectionView& view, std::size_t slot
   return {};
 }
 
-Status take_chunks(BlockStore& blocks, const LateSection& section, std::size_t slots, bool late,
-                   const std::shared_ptr<Snapshot>& snapshot) {
+Status take_chunks(BlockStore& blocks, std::size_t piece_bytes, const LateSection& section, std::size_t slots,
+                   bool late, const std::shared_ptr<Snapshot>& snapshot) {
   const std::size_t chunks = chunks_of(slots);
-  if (section.view.bytes != chunks * blocks.chunk_bytes() || section.piece_bytes != blocks.chunk_bytes() ||
-      section.pieces != chunks) {
+  if (section.view.bytes != chunks * blocks.chunk_bytes() || section.piece_bytes != piece_bytes) {
     return corrupt("lengths");
   }
+  const std::size_t parts = blocks.chunk_bytes() / piece_bytes;
   if (late) {
-    blocks.adopt(section.view.data, chunks, snapshot,
+    blocks.adopt(section.view.data, chunks, snapshot, parts,
                  [section](std::size_t chunk) { return section.sound(chunk); });
     return {};
   }
@@ -132,8 +132,10 @@ Status Partition::take_sections(const std::shared_ptr<Snapshot>& snapshot, std::
   restored.late = rows.view.bytes + codes.view.bytes >= options_.late_bytes;
   const std::size_t count = slots.bytes / sizeof(SlotRecord);
   if (slots.bytes % sizeof(SlotRecord) != 0 || count >= kNoSlot) return corrupt("lengths");
-  Status status = take_chunks(rows_.blocks(), rows, count, restored.late, snapshot);
-  if (status.ok() && codes_) status = take_chunks(codes_->blocks(), codes, count, restored.late, snapshot);
+  Status status = take_chunks(rows_.blocks(), rows_.piece_bytes(), rows, count, restored.late, snapshot);
+  if (status.ok() && codes_)
+    status =
+        take_chunks(codes_->blocks(), codes_->blocks().chunk_bytes(), codes, count, restored.late, snapshot);
   if (status.ok() && restored.late) info_.blocks().adopt(slots.data, chunks_of(count), snapshot);
   if (status.ok() && !restored.late) status = copy_chunks(info_.blocks(), slots, count);
   if (!status.ok()) return status;

@@ -253,7 +253,7 @@ bool Partition::rank(const float* query, std::vector<NearRow>& near, double marg
         const float* row = rows_.row(near[i + kPrefetchRows].slot);
         prefetch(row, rows_.stride() * sizeof(float));
       }
-      if (unverified && !rows_.blocks().sound(near[i].slot / kChunkSlots)) return false;
+      if (unverified && !rows_.sound(near[i].slot)) return false;
       near[i].score = score(query, near[i].slot);
     }
     answer.rescored += end - begin;
@@ -304,7 +304,7 @@ Status Partition::scores_of(const float* query, const Key* keys, std::size_t n, 
     if (entry == nullptr) continue;
     for (const Slot slot : entry->slots) {
       if (slot == kNoSlot) continue;
-      if (!rows_.blocks().sound(slot / kChunkSlots)) return ended(nullptr);
+      if (!rows_.sound(slot)) return ended(nullptr);
       const double value = score(query, slot);
       if (!(scores[i] >= value)) scores[i] = value;
     }

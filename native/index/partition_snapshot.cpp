@@ -49,7 +49,7 @@ Status Partition::save(SnapshotWriter& writer, std::uint32_t number, bool stops_
   }
   const std::size_t slots = info_.size();
   const std::size_t row_bytes = rows_.stride() * sizeof(float);
-  writer.begin_section(SectionKind::kRows, number, rows_.blocks().chunk_bytes());
+  writer.begin_section(SectionKind::kRows, number, rows_.piece_bytes());
   status = append_chunks(writer, rows_.blocks(), live_, slots, [row_bytes](std::byte* chunk, std::size_t i) {
     std::memset(chunk + i * row_bytes, 0, row_bytes);
   });

@@ -9,6 +9,9 @@
 
 namespace errata {
 
+/// Rows of a snapshot that are verified together: few, for a search scores few of a chunk exactly.
+constexpr std::size_t kRowsAPiece = 8;
+
 /// Rows `[capacity, dimensions]` float32; each starts on a cache line, the pad is zero.
 class RowStore {
  public:
@@ -21,6 +24,10 @@ class RowStore {
   std::size_t stride() const { return stride_; }
   BlockStore& blocks() { return blocks_; }
   const BlockStore& blocks() const { return blocks_; }
+
+  /// Bytes that are verified together in a snapshot, and whether those of a row are sound; see BlockStore.
+  std::size_t piece_bytes() const { return kRowsAPiece * stride_ * sizeof(float); }
+  bool sound(Slot slot) const { return blocks_.part_sound(slot / kRowsAPiece); }
 
   const float* chunk(std::size_t index) const { return reinterpret_cast<const float*>(blocks_.chunk(index)); }
   const float* row(Slot slot) const { return chunk(slot / kChunkSlots) + (slot % kChunkSlots) * stride_; }

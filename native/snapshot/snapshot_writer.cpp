@@ -95,7 +95,7 @@ Status SnapshotWriter::open() {
   }
   file_ = create_file(beside_);
   if (file_ == nullptr) return trouble("create");
-  std::setvbuf(file_, nullptr, _IONBF, 0);  // pieces are large already
+  std::setvbuf(file_, nullptr, _IOFBF, kSnapshotPiece);
   const std::vector<char> page(kSnapshotPage);
   if (std::fwrite(page.data(), 1, page.size(), file_) != page.size()) return trouble("write");
   piece_.reserve(kSnapshotPiece);
