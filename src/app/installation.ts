@@ -13,10 +13,11 @@ import type { LexicalIndex } from '../ports/lexical-index.js';
 import { type Logger, silentLogger } from '../ports/logger.js';
 import type { Store } from '../ports/note-store.js';
 import type { Reranker } from '../ports/reranker.js';
+import type { TextClassifier } from '../ports/text-classifier.js';
 import type { VectorIndex } from '../ports/vector-index.js';
 import { type FittedScore, parseFittedScore } from '../retrieval/score-model.js';
 import { openCipher } from './open-cipher.js';
-import { openEmbedder, openReranker } from './open-models.js';
+import { openEmbedder, openReranker, openScreenModel } from './open-models.js';
 import { openSnapshots } from './open-snapshots.js';
 
 /** The file name of the embedded store under `dataDir`. */
@@ -56,6 +57,8 @@ export interface Engines {
   readonly lateInteraction: boolean;
   /** A cross-encoder or hosted reranker; it goes before late interaction. */
   readonly reranker?: Reranker | undefined;
+  /** What the injection screen asks beside its rules. */
+  readonly screenModel?: TextClassifier | undefined;
   close(): Promise<void>;
 }
 
@@ -64,8 +67,10 @@ export async function openEngines(config: Config, logger: Logger = silentLogger)
   const embedder = new CachingEmbedder(await openEmbedder(config, logger));
   const fittedScore = readFittedScore(embedder.model.name);
   let reranker: Reranker | undefined;
+  let screenModel: TextClassifier | undefined;
   try {
     reranker = await openReranker(config, logger);
+    screenModel = await openScreenModel(config, logger);
     const vectorIndex = createNativeVectorIndex({
       dimensions: embedder.model.dimensions,
       graphThreshold: GRAPH_THRESHOLD,
@@ -82,14 +87,17 @@ export async function openEngines(config: Config, logger: Logger = silentLogger)
       // Also beside another reranker, for the case that this fails.
       lateInteraction: config.reranker !== undefined,
       reranker,
+      screenModel,
       async close() {
         await lexicalIndex.close();
         await vectorIndex.close();
+        await screenModel?.close();
         await reranker?.close();
         await embedder.close();
       },
     };
   } catch (error) {
+    await screenModel?.close();
     await reranker?.close();
     await embedder.close();
     throw error;

@@ -116,7 +116,11 @@ export async function createModelGeneration(
   };
   const classifier = readOrderClassifier();
   const policy = { ...engines.similarities, ...shared.policy };
-  const writeDeps = { store, embedder, vectorIndex, clock, catchUp, logger, policy, phones, classifier };
+  const { screenModel } = engines;
+  const writeDeps = {
+    ...{ store, embedder, vectorIndex, clock, catchUp, logger, policy, phones },
+    ...{ classifier, screenModel },
+  };
   const measured = createRetrievalQueries({ ...retrieveDeps, withholdShare: 0, tokenCounters });
   return {
     engines,

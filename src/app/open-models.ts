@@ -3,6 +3,7 @@ import { createHostedEmbedder } from '../adapters/hosted/hosted-embedder.js';
 import { HostedReranker } from '../adapters/hosted/hosted-reranker.js';
 import { parseHostedName } from '../adapters/hosted/hosted-shapes.js';
 import { createProxyFetch } from '../adapters/http/proxy-fetch.js';
+import { createOnnxClassifier } from '../adapters/onnx/create-onnx-classifier.js';
 import { createOnnxEmbedder } from '../adapters/onnx/create-onnx-embedder.js';
 import { createOnnxReranker } from '../adapters/onnx/create-onnx-reranker.js';
 import type { Config } from '../config/config.js';
@@ -14,6 +15,7 @@ import type { Embedder } from '../ports/embedder.js';
 import type { Logger } from '../ports/logger.js';
 import type { LocalRuntime } from '../ports/model-runtime.js';
 import type { Reranker } from '../ports/reranker.js';
+import type { TextClassifier } from '../ports/text-classifier.js';
 import { LATE_INTERACTION } from '../retrieval/rerank-candidates.js';
 
 /** Secrets do not leave the machine, whatever a query holds; notes were redacted when they were written. */
@@ -85,6 +87,23 @@ function logRuntime(logger: Logger, model: string, runtime: LocalRuntime | undef
   const { refused, ...facts } = runtime;
   if (refused.length === 0) logger.info({ model, ...facts }, 'local model: opened');
   else logger.warn({ model, ...facts, refused }, `local model: runs on ${facts.provider} instead`);
+}
+
+/** The classifier that the injection screen asks beside its rules, if the settings name one. */
+export async function openScreenModel(config: Config, logger: Logger): Promise<TextClassifier | undefined> {
+  if (config.screenModel === undefined) return undefined;
+  const { entry, directory } = await findModel(config.screenModel, { cacheDir: config.modelsDir });
+  if (entry.task !== 'reranking')
+    throw new ErrataError(
+      'UNKNOWN_MODEL',
+      'Expected a sequence classifier for ERRATA_SCREEN_MODEL (--screen-model), received an embedding model',
+    );
+  return createOnnxClassifier({
+    ...inferenceOptions(config),
+    modelDir: directory,
+    manifestEntry: entry,
+    onWarning: (error) => logger.warn({ error }, 'screening model: degraded'),
+  });
 }
 
 /** The cross-encoder or hosted reranker that the settings name, if they name one. */

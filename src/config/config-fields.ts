@@ -108,6 +108,16 @@ export const CONFIG_FIELDS: readonly ConfigField[] = [
     expected: 'the name of a reranker, or none',
     schema: text.transform((value) => (value === 'none' ? undefined : value)),
   }),
+  flagField({
+    key: 'screenModel',
+    env: 'ERRATA_SCREEN_MODEL',
+    flag: 'screen-model',
+    placeholder: 'folder',
+    default: 'none',
+    description: 'a sequence classifier (ONNX) that the injection screen asks, too: a folder as published',
+    expected: 'the folder of a classifier, or none',
+    schema: text.transform((value) => (value === 'none' ? undefined : value)),
+  }),
   {
     key: 'modelsDir',
     env: 'ERRATA_MODELS',

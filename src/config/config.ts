@@ -77,6 +77,8 @@ export interface Config {
   readonly jobLeaseMs: number;
   /** Processes that a job may take down without progress before it has failed. */
   readonly jobLosses: number;
+  /** Name or folder of a sequence classifier that the injection screen asks, too; none: rules and trained signal only. */
+  readonly screenModel?: string | undefined;
   /** Lower bound of the share of harmful verdicts beyond which a note goes back to a reviewer. */
   readonly harmLimit: number;
   /** Share of answers that go without one of their notes; 0: none. */

@@ -54,7 +54,10 @@ export function screenInjection(fields: readonly ScreenField[], classifier?: Ord
     }
     const plain = foldText(text);
     plainTexts.push(plain);
-    const matched = INJECTION_RULES.filter(({ pattern }) => matchesEither(pattern, plain));
+    const joined = joinSpacedLetters(plain);
+    const matched = INJECTION_RULES.filter(
+      ({ pattern }) => pattern.test(plain) || (joined !== undefined && pattern.test(joined)),
+    );
     for (const rule of matched) {
       add(rule.id, field.name, rule.reason);
     }
@@ -83,12 +86,4 @@ export function screenInjection(fields: readonly ScreenField[], classifier?: Ord
     if (!quarantine) doubt(plainTexts.join(' '), 'fields together');
   }
   return { verdict: quarantine ? 'quarantine' : 'clean', findings: [...findings.values()] };
-}
-
-function matchesEither(pattern: RegExp, folded: string): boolean {
-  if (pattern.test(folded)) {
-    return true;
-  }
-  const joined = joinSpacedLetters(folded);
-  return joined !== undefined && pattern.test(joined);
 }

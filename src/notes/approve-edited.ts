@@ -11,6 +11,7 @@ import type { NoteEmbedder } from './embed-notes.js';
 import type { WriteContext } from './note-deps.js';
 import { type PreparedCorrection, prepareCorrection } from './prepare-correction.js';
 import { openReview, readReviewPolicy } from './review-policy.js';
+import { screenByModel } from './screen-by-model.js';
 import { joinSources } from './sources.js';
 
 export interface EditedApproval {
@@ -39,11 +40,12 @@ export async function approveEdited(
 ): Promise<FeedbackNote> {
   const { caller, namespace, id, reason, edit, before } = approval;
   const filled = { namespace, attributes: before.attributes, impact: before.impact, ...withoutAbsent(edit) };
-  const prepared = prepareCorrection(
+  const given = prepareCorrection(
     { now: context.clock.now(), classifier: context.classifier, phones: context.phones },
     caller,
     filled,
   );
+  const [prepared = given] = await screenByModel(context, [given]);
   if (prepared.namespace !== namespace) {
     throw new ErrataError(
       'INVALID_INPUT',

@@ -3,6 +3,7 @@ import type { Clock } from '../ports/clock.js';
 import type { Embedder } from '../ports/embedder.js';
 import type { Logger } from '../ports/logger.js';
 import type { Store } from '../ports/note-store.js';
+import type { TextClassifier } from '../ports/text-classifier.js';
 import type { VectorIndex } from '../ports/vector-index.js';
 import type { KeyedMutex } from './keyed-mutex.js';
 
@@ -55,6 +56,8 @@ export interface NoteCommandDeps {
   readonly clock: Clock;
   /** The trained signal of the injection screen; without it only the rules judge. */
   readonly classifier?: OrderClassifier | undefined;
+  /** A further signal of the screen, asked about what the others let pass. */
+  readonly screenModel?: TextClassifier | undefined;
   /** Whether phone numbers are redacted too; off by default, since many numbers look like one. */
   readonly phones?: boolean | undefined;
   /** Brings this process's indexes up to the store's newest revision. */

@@ -11,6 +11,7 @@ import type { WriteContext } from './note-deps.js';
 import { type Plan, planChunk, storedNotes } from './plan-chunk.js';
 import { type PreparedCorrection, prepareCorrection } from './prepare-correction.js';
 import { reportNamedAnchors } from './report-named-anchors.js';
+import { screenByModel } from './screen-by-model.js';
 import { settleRaces } from './settle-races.js';
 
 /** A correction that passed validation, or the error that refused it. */
@@ -71,24 +72,37 @@ export async function storeCorrections(
 ): Promise<readonly SubmitResult[]> {
   const results: SubmitResult[] = [];
   for (let from = 0; from < corrections.length; from += context.policy.chunkSize) {
-    const chunk = corrections.slice(from, from + context.policy.chunkSize);
-    const embedded = await embedNew(context, embed, chunk, corrections.length);
+    const given = corrections.slice(from, from + context.policy.chunkSize);
+    const { chunk, embedded } = await embedNew(context, embed, given, corrections.length);
     const keys = chunk.map(({ namespace, taskType }) => JSON.stringify([namespace, taskType]));
     results.push(...(await context.locks.run(keys, () => storeChunk(context, caller, chunk, embedded))));
   }
   return results;
 }
 
-/** Embeds outside the lock what is not stored yet: by far the longest part, and harmless when it turns out unneeded. */
+/** Embeds outside the lock what is not stored yet, and asks the screening model about it: by far the longest parts. */
 async function embedNew(
   context: WriteContext,
   embed: NoteEmbedder,
   chunk: readonly PreparedCorrection[],
   batchSize: number,
-): Promise<ReadonlyMap<NoteId, EmbeddedNote>> {
+): Promise<{
+  readonly chunk: readonly PreparedCorrection[];
+  readonly embedded: ReadonlyMap<NoteId, EmbeddedNote>;
+}> {
   const stored = await storedNotes(context, chunk);
   const missing = chunk.filter(({ id }) => !stored.has(id));
-  return embed.embed(missing, batchSize === 1 ? 'interactive' : 'bulk');
+  const [embedded, screened] = await Promise.all([
+    embed.embed(missing, batchSize === 1 ? 'interactive' : 'bulk'),
+    screenByModel(context, missing),
+  ]);
+  const byId = new Map(screened.map((prepared) => [prepared.id, prepared]));
+  // Of two entries of one text each keeps its own source and dates.
+  const judged = chunk.map((prepared) => {
+    const { quarantined, findings } = byId.get(prepared.id) ?? prepared;
+    return { ...prepared, quarantined, findings };
+  });
+  return { chunk: judged, embedded };
 }
 
 async function storeChunk(

@@ -1,3 +1,6 @@
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { modelForTests } from '../models/installed-model.js';
@@ -47,5 +50,42 @@ describe.skipIf(model.missing !== undefined)('an app with a cross-encoder from a
     const answer = await retrieve();
     expect(answer.degraded).toEqual(['rerank: CLOSED']);
     expect(answer.rerankModel).toBe('late-interaction');
+  });
+});
+
+describe.skipIf(model.missing !== undefined)('an app with a screening model from a folder', () => {
+  it('asks it about what the rules let pass, and refuses to start with an embedding model as one', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'errata-screen-'));
+    const lessons = Array.from({ length: 4 }, (_, index) => `Case ${index * 7919} of the pool is ${index}`);
+    const corrections = lessons.map((lesson, index) => ({
+      ...{ taskType: `t${index}`, lesson },
+      ...{ wrongAnswer: `Reported ${index}.`, correction: `It is ${lesson.length + index}.` },
+    }));
+    const seen: string[] = [];
+    // The tiny model has learned nothing; whichever way its label reads, one of both takes everything for an attack.
+    for (const label of ['attack', 'benign']) {
+      const place = join(folder, label);
+      cpSync(reranker, place, { recursive: true });
+      const config = JSON.parse(readFileSync(join(place, 'config.json'), 'utf8'));
+      writeFileSync(join(place, 'config.json'), JSON.stringify({ ...config, id2label: { 0: label } }));
+      const real = await openRealApp({ flags: { 'screen-model': place } });
+      const results = await real.app.useCases.commands.submitMany(ADMIN, corrections);
+      const worst = await Promise.all(
+        corrections.map(async ({ lesson, correction, wrongAnswer }) => {
+          const texts = [lesson, correction, wrongAnswer, [lesson, correction, wrongAnswer].join(' ')];
+          return Math.max(...(await real.engines.screenModel!.attackLogOdds(texts)));
+        }),
+      );
+      const outcomes = results.map(({ outcome }) => outcome);
+      expect(outcomes).toEqual(worst.map((odds) => (odds >= 0 ? 'QUARANTINED' : 'CREATED')));
+      seen.push(...outcomes);
+      await real.close();
+    }
+    expect([...new Set(seen)].sort()).toEqual(['CREATED', 'QUARANTINED']);
+    rmSync(folder, { recursive: true, force: true });
+    const cls = fileURLToPath(new URL('../fixtures/models/tiny-bert-cls', import.meta.url));
+    await expect(openRealApp({ flags: { 'screen-model': cls } })).rejects.toMatchObject({
+      code: 'UNKNOWN_MODEL',
+    });
   });
 });

@@ -12,6 +12,7 @@ import { createNoteQueries } from '../../src/notes/note-queries.js';
 import type { Clock } from '../../src/ports/clock.js';
 import type { Embedder } from '../../src/ports/embedder.js';
 import type { Store } from '../../src/ports/note-store.js';
+import type { TextClassifier } from '../../src/ports/text-classifier.js';
 import type { CorrectionInput } from '../../src/ports/use-cases.js';
 import { WORD_SIMILARITIES, WordEmbedder } from './word-embedder.js';
 
@@ -56,6 +57,7 @@ export interface WritePathOptions {
   readonly embedder?: Embedder;
   readonly policy?: Partial<WritePolicy>;
   readonly path?: string;
+  readonly screenModel?: TextClassifier;
   /** Default: an SQLite store in the folder. Closed with the rest. */
   readonly store?: Store;
   /** Default: one second a look. */
@@ -69,7 +71,9 @@ export async function openWritePath(options: WritePathOptions = {}) {
   const store = options.store ?? (await createSqliteStore({ path: join(directory, 'errata.db') }));
   const vectorIndex = createNativeVectorIndex({ dimensions: embedder.model.dimensions });
   const catchUp = follower(store, vectorIndex);
-  const deps = { store, embedder, vectorIndex, clock, catchUp, policy: { ...WORD_SIMILARITIES, ...policy } };
+  const { screenModel } = options;
+  const similar = { ...WORD_SIMILARITIES, ...policy };
+  const deps = { store, embedder, vectorIndex, clock, catchUp, policy: similar, screenModel };
   return {
     directory,
     store,

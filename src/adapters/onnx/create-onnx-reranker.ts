@@ -5,7 +5,7 @@ import type { RerankingEntry } from '../../models/manifest-schema.js';
 import type { EncodedPair } from '../../models/tokenizer.js';
 import { paddedInput, singleInput } from './embed-protocol.js';
 import { HubTokenizer } from './hub-tokenizer.js';
-import { checkedLogit, OnnxReranker } from './onnx-reranker.js';
+import { checkedLogit, encodePassages, OnnxReranker } from './onnx-reranker.js';
 import { type OnnxOptions, openPool } from './open-pool.js';
 import type { WorkerPool } from './worker-pool.js';
 
@@ -14,6 +14,8 @@ export interface OnnxRerankerOptions extends OnnxOptions<RerankingEntry> {
   readonly queueLimit?: number | undefined;
   /** For a call, waiting included. Default 2 s. */
   readonly timeoutMs?: number | undefined;
+  /** Each passage by itself, without the query: a classifier of texts. Default false. */
+  readonly alone?: boolean | undefined;
 }
 
 const DEFAULT_QUEUE_LIMIT = 2_000;
@@ -42,7 +44,8 @@ export async function createOnnxReranker(options: OnnxRerankerOptions): Promise<
   await verifyModel(modelDir, entry);
   const tokenizerFile = join(modelDir, fileOfRole(entry, 'tokenizer').path);
   const tokenizer = await HubTokenizer.open(tokenizerFile, entry.maxTokens);
-  const probes = await tokenizer.encodePairs(PROBE_QUERY, PROBE_PASSAGES);
+  const { alone = false } = options;
+  const probes = await encodePassages({ tokenizer, alone }, PROBE_QUERY, PROBE_PASSAGES);
   const [first] = probes;
   let reranker: OnnxReranker | undefined;
   const { pool, runtime } = await openPool(options, {
@@ -57,6 +60,7 @@ export async function createOnnxReranker(options: OnnxRerankerOptions): Promise<
   reranker = new OnnxReranker({
     entry,
     tokenizer,
+    alone,
     batchTokens: runtime.batches === 'PADDED' ? BATCH_TOKENS : 0,
     queueLimit: options.queueLimit ?? DEFAULT_QUEUE_LIMIT,
     timeoutMs: options.timeoutMs ?? DEFAULT_TIMEOUT_MS,

@@ -11,6 +11,8 @@ import type { WorkerPool } from './worker-pool.js';
 export interface OnnxRerankerParts {
   readonly entry: RerankingEntry;
   readonly tokenizer: TextTokenizer;
+  /** Whether passages are read by themselves, without the query. */
+  readonly alone: boolean;
   /** Tokens of a run, padding included; one pair a run where it is 0. */
   readonly batchTokens: number;
   /** Pairs that may wait. */
@@ -69,7 +71,7 @@ export class OnnxReranker implements Reranker {
     this.#takeRoom(passages.length);
     try {
       return await this.#withDeadline(options.signal, async (newCall) => {
-        const pairs = await this.#parts.tokenizer.encodePairs(query, passages);
+        const pairs = await encodePassages(this.#parts, query, passages);
         if (this.#closing !== undefined) throw closed();
         const call = newCall(pairs.length);
         if (!call.over) this.#waiting.push(...batchesOf(pairs, this.#parts.batchTokens, call));
@@ -161,6 +163,17 @@ export class OnnxReranker implements Reranker {
       call.reject(error);
     }
   }
+}
+
+/** Passages behind the query, or alone. Errors: the tokenizer's. */
+export async function encodePassages(
+  { tokenizer, alone }: Pick<OnnxRerankerParts, 'tokenizer' | 'alone'>,
+  query: string,
+  passages: readonly string[],
+): Promise<readonly EncodedPair[]> {
+  if (!alone) return tokenizer.encodePairs(query, passages);
+  const texts = await Promise.all(passages.map((text) => tokenizer.encode(text)));
+  return texts.map(({ ids, truncated }) => ({ ids, typeIds: new Int32Array(ids.length), truncated }));
 }
 
 /** Of two logits the log-odds of the second, which is their difference. Errors: `MODEL_UNAVAILABLE` for NaN and infinity. */
