@@ -9,7 +9,7 @@ import type { ExecutionProvider } from '../domain/inference.js';
 import { compareReports, type MeasureComparison } from '../evaluation/compare-reports.js';
 import type { EvaluationReport } from '../evaluation/report.js';
 import { quantile } from '../evaluation/statistics/describe-sample.js';
-import type { InstalledModel } from '../models/installed-models.js';
+import { type InstalledModel, RUNTIME_FOLDER } from '../models/installed-models.js';
 import { findModel } from '../models/model-directory.js';
 import type { LocalRuntime } from '../ports/model-runtime.js';
 import { LATE_INTERACTION } from '../retrieval/rerank-candidates.js';
@@ -111,7 +111,7 @@ async function measureOn(
     providers: [provider],
     batches: config.batches,
     // As a start of the server has it, with what earlier ones have left.
-    runtimeDir: join(config.modelsDir, '.runtime'),
+    runtimeDir: join(config.modelsDir, RUNTIME_FOLDER),
   };
   const texts = sampleTexts();
   const started = performance.now();

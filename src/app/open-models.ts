@@ -9,6 +9,7 @@ import { createOnnxReranker } from '../adapters/onnx/create-onnx-reranker.js';
 import type { Config } from '../config/config.js';
 import { ErrataError } from '../domain/errors.js';
 import { redactSecrets } from '../guard/redact-secrets.js';
+import { RUNTIME_FOLDER } from '../models/installed-models.js';
 import { shippedManifest } from '../models/manifest.js';
 import { findModel } from '../models/model-directory.js';
 import type { Embedder } from '../ports/embedder.js';
@@ -78,7 +79,7 @@ async function openLocalEmbedder(config: Config, logger: Logger): Promise<Embedd
 /** What every local model is opened with; optimised graphs and measurements lie beside the models. */
 function inferenceOptions(config: Config) {
   const { workers, executionProviders: providers, modelsDir } = config;
-  return { workers, providers, runtimeDir: join(modelsDir, '.runtime') };
+  return { workers, providers, runtimeDir: join(modelsDir, RUNTIME_FOLDER) };
 }
 
 /** One line a model; a provider that was asked for and cannot be had is worth a warning, and the next one serves. */

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
-import { rename, rm, stat } from 'node:fs/promises';
+import { readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ErrataError, isErrataError } from '../domain/errors.js';
 import { sweepBlobs } from './blob-store.js';
-import { knownModel, namesOf, shippedManifest } from './manifest.js';
+import { fileOfRole, knownModel, namesOf, shippedManifest } from './manifest.js';
 import type { KnownModel, ModelEntry, ModelManifest } from './manifest-schema.js';
 import { fileDigest, type LocalPins, localPins, pinnedModel, withPins } from './pins.js';
 
@@ -22,6 +22,15 @@ export interface ListedModel {
   readonly installed: boolean;
   readonly isDefault: boolean;
 }
+
+/**
+ * Folder below `cacheDir` of what starts keep for the next ones: optimised graphs and measurements, in files whose names begin with
+ * `runtimeFilesOf`.
+ */
+export const RUNTIME_FOLDER = '.runtime';
+
+/** 16 hex digits of the weights' digest. */
+export const runtimeFilesOf = (entry: ModelEntry): string => fileOfRole(entry, 'weights').sha256.slice(0, 16);
 
 /** Written last by a pull: says what lies here and where it came from. */
 export const RECORD_FILE = 'errata-model.json';
@@ -144,7 +153,7 @@ export async function isIntact(directory: string, entry: ModelEntry): Promise<bo
 }
 
 /**
- * Removes an installed model and the blobs that no other model has; false where there was none. Renamed first, so that a
+ * Removes an installed model, what its starts have kept, and the blobs that no other model has; false where there was none. Renamed first, so that a
  * kill leaves no half model. Digests of its first pull stay in the lock file.
  *
  * Errors: `UNKNOWN_MODEL`.
@@ -153,11 +162,21 @@ export async function removeModel(
   name: string,
   options: { cacheDir: string; manifest?: ModelManifest | undefined },
 ): Promise<boolean> {
-  const directory = modelDirectory(options.cacheDir, knownModel(name, options.manifest));
+  const known = knownModel(name, options.manifest);
+  const directory = modelDirectory(options.cacheDir, known);
   if (!existsSync(directory)) return false;
+  const entry = resolvedModel(known, options.cacheDir);
   const aside = join(options.cacheDir, `.removed-${randomUUID()}`);
   await rename(directory, aside);
   await rm(aside, { recursive: true, force: true });
   await sweepBlobs(options.cacheDir, RECORD_FILE);
+  if (entry !== undefined) await removeRuntimeFiles(join(options.cacheDir, RUNTIME_FOLDER), entry);
   return true;
+}
+
+async function removeRuntimeFiles(folder: string, entry: ModelEntry): Promise<void> {
+  if (!existsSync(folder)) return;
+  const start = runtimeFilesOf(entry);
+  for (const name of await readdir(folder))
+    if (name.startsWith(start)) await rm(join(folder, name), { force: true });
 }

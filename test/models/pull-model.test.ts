@@ -6,7 +6,14 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ErrataError } from '../../src/domain/errors.js';
-import { installedModel, listModels, removeModel, verifyModel } from '../../src/models/installed-models.js';
+import {
+  installedModel,
+  listModels,
+  RUNTIME_FOLDER,
+  removeModel,
+  runtimeFilesOf,
+  verifyModel,
+} from '../../src/models/installed-models.js';
 import type { AnySourceSpec, FetchRequest, ModelSources } from '../../src/models/model-source.js';
 import { type PullOptions, pullModel } from '../../src/models/pull-model.js';
 import { buildForNode, PULL_SOURCES } from './installed-model.js';
@@ -182,7 +189,13 @@ describe('listModels and removeModel', () => {
     expect(await listModels({ cacheDir, manifest })).toMatchObject([
       { installed: true, directory: join(cacheDir, 'tiny') },
     ]);
+    const runtime = join(cacheDir, RUNTIME_FOLDER);
+    await mkdir(runtime);
+    for (const name of [`${runtimeFilesOf(entry)}-0.onnx`, '0000000000000000-0.onnx'])
+      await writeFile(join(runtime, name), '');
     expect(await removeModel('tiny', { cacheDir, manifest })).toBe(true);
+    expect(await readdir(runtime)).toEqual(['0000000000000000-0.onnx']);
+    await rm(runtime, { recursive: true });
     expect(await modelsIn(cacheDir)).toEqual([]);
     expect(await removeModel('tiny', { cacheDir, manifest })).toBe(false);
     await expect(removeModel('..', { cacheDir, manifest })).rejects.toMatchObject({ code: 'UNKNOWN_MODEL' });

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { runtimeFilesOf } from '../../models/installed-models.js';
 import { fileOfRole } from '../../models/manifest.js';
 import type { ModelEntry } from '../../models/manifest-schema.js';
 import { fileDigest } from '../../models/pins.js';
@@ -33,9 +34,9 @@ export class OptimisedGraph {
 
   /** Undefined for models that cannot be kept as one file. */
   static of(folder: string, entry: ModelEntry): OptimisedGraph | undefined {
-    const { sha256, sizeBytes } = fileOfRole(entry, 'weights');
+    const { sizeBytes } = fileOfRole(entry, 'weights');
     if (sizeBytes > MAX_BYTES || entry.files.some(({ role }) => role === 'weights-data')) return undefined;
-    return new OptimisedGraph(folder, sha256.slice(0, 16));
+    return new OptimisedGraph(folder, runtimeFilesOf(entry));
   }
 
   /** The kept file, its digest checked (12 ms for 23 MB); undefined where there is none or it was damaged. */

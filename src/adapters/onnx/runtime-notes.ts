@@ -3,7 +3,7 @@ import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { EXECUTION_PROVIDERS } from '../../domain/inference.js';
-import { fileOfRole } from '../../models/manifest.js';
+import { runtimeFilesOf } from '../../models/installed-models.js';
 import type { ModelEntry } from '../../models/manifest-schema.js';
 import { BATCH_KINDS } from '../../ports/model-runtime.js';
 import { machineKey } from './machine-key.js';
@@ -21,7 +21,7 @@ const notesSchema = z.strictObject({
 export type RuntimeNotes = z.infer<typeof notesSchema>;
 
 function fileOf(folder: string, entry: ModelEntry): string {
-  return join(folder, `${fileOfRole(entry, 'weights').sha256.slice(0, 16)}-${machineKey()}.notes.json`);
+  return join(folder, `${runtimeFilesOf(entry)}-${machineKey()}.notes.json`);
 }
 
 /** Undefined where there are none, they are damaged, or they were made for another number of threads. */
