@@ -4,6 +4,7 @@ import { checkText } from '../domain/check-text.js';
 import { ErrataError } from '../domain/errors.js';
 import { LIMITS } from '../domain/limits.js';
 import { checkNamespace } from '../domain/validate-correction.js';
+import { queryDigest, redactSecrets } from '../guard/redact-secrets.js';
 import type { Clock } from '../ports/clock.js';
 import type {
   Evaluations,
@@ -62,7 +63,9 @@ export function createEvaluations({
     };
   }
 
-  async function save(caller: Caller, namespace: string, jsonl: string): Promise<SavedGoldenSet> {
+  async function save(caller: Caller, namespace: string, given: string): Promise<SavedGoldenSet> {
+    parseGoldenSet(given, 'the golden set');
+    const jsonl = withoutSecrets(given);
     const { queries, digest } = parseGoldenSet(jsonl, 'the golden set');
     const version = { digest, queries: queries.length, savedAt: clock.now(), savedBy: caller.name };
     const others = (await versionsOf(namespace)).filter((one) => one.digest !== digest);
@@ -104,18 +107,31 @@ export function createEvaluations({
   };
 }
 
+/** The lines as given, but for queries that hold a secret: what people ask holds as many as what they write. */
+function withoutSecrets(jsonl: string): string {
+  return jsonl
+    .split('\n')
+    .map((line) => {
+      if (line.trim() === '') return line;
+      const record = JSON.parse(line) as { readonly query: string };
+      const query = redactSecrets(record.query).text;
+      return query === record.query ? line : JSON.stringify({ ...record, query });
+    })
+    .join('\n');
+}
+
 /** The id comes from query, task type and attributes, so that judging the same question again replaces the judgement. */
 async function judgedLine(
   store: GoldenSetDeps['store'],
   namespace: string,
   input: GoldenQueryInput,
 ): Promise<string> {
-  const query = checkText(input.query, 'query', LIMITS.queryLength).normalize('NFC');
+  const query = redactSecrets(checkText(input.query, 'query', LIMITS.queryLength).normalize('NFC')).text;
   const receipt = input.receiptId === undefined ? undefined : await store.receipts.get(input.receiptId);
   if (input.receiptId !== undefined && (receipt === undefined || receipt.namespace !== namespace)) {
     throw new ErrataError('RECEIPT_NOT_FOUND', 'Expected a known receipt for receiptId, received another id');
   }
-  if (receipt !== undefined && receipt.queryDigest !== createHash('sha256').update(query).digest('hex')) {
+  if (receipt !== undefined && receipt.queryDigest !== queryDigest(query)) {
     throw new ErrataError(
       'INVALID_INPUT',
       'Expected the query of the receipt for query, received another one',

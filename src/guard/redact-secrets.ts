@@ -95,6 +95,11 @@ export function redactSecrets(text: string): {
   return { text: redacted, findings: redactor.findings() };
 }
 
+/** Names a query in receipts: SHA-256, lower-case hex, of the redacted text, since the digest of a short secret can be guessed. */
+export function queryDigest(query: string): string {
+  return createHash('sha256').update(redactSecrets(query).text).digest('hex');
+}
+
 /** Secrets and personal data in a text, in order, never overlapping: where two rules claim the same characters, the earlier rule wins. */
 export function findSecrets(text: string, options: PersonalDataOptions = {}): readonly SecretSpan[] {
   const claims: SecretSpan[] = [...findPrivateKeys(text)];

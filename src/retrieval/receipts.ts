@@ -1,9 +1,8 @@
-import { createHash } from 'node:crypto';
 import type { Caller } from '../domain/api-key.js';
 import type { FeedbackNote, NoteId } from '../domain/note.js';
 import type { Receipt, ReceiptNote, Retrieval, ScoredNote } from '../domain/retrieval.js';
 import { redactAttributes } from '../guard/redact-attributes.js';
-import { createRedactor } from '../guard/redact-secrets.js';
+import { createRedactor, queryDigest } from '../guard/redact-secrets.js';
 import type { NamespaceScope, Store } from '../ports/note-store.js';
 import type { ValidRequest } from './check-request.js';
 
@@ -13,7 +12,7 @@ export function toReceipt(retrieval: Retrieval, request: ValidRequest, caller: C
     ...retrieval,
     notes: retrieval.notes.map(toReceiptNote),
     candidates: retrieval.candidates.map(toReceiptNote),
-    queryDigest: createHash('sha256').update(request.query).digest('hex'),
+    queryDigest: queryDigest(request.query),
     taskType: request.taskType,
     attributes: redactAttributes(request.attributes, createRedactor()),
     candidateK: request.candidateK,

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -5,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parseGoldenSet } from '../../src/evaluation/golden-set.js';
 import { createEvaluations } from '../../src/evaluation/golden-versions.js';
 import { recordRun } from '../../src/evaluation/run-history.js';
+import { queryDigest } from '../../src/guard/redact-secrets.js';
 import { openWritePath, REVIEWER, steppingClock } from '../doubles/write-path.js';
 import { caseOf, reportOf } from './case-results.js';
 
@@ -52,6 +54,27 @@ describe('golden sets of judgements', () => {
     const before = parseGoldenSet(await evaluations.goldenText('default', first.digest), 'before');
     expect(before.queries[0]?.expected).toEqual([]);
     expect(before.digest).toBe(first.digest);
+  });
+
+  it('keeps no secret of a question, judged or saved from a file', async () => {
+    const secret = 'Tr4wn!Hollow9';
+    const query = `the login fails with password=${secret}`;
+    const redacted = 'the login fails with password=[REDACTED:credential:1]';
+    await evaluations.addGoldenQuery(REVIEWER, { query, expected: [] });
+    const file = [
+      { id: 'a', query, expected: [] },
+      { id: 'b', query: QUESTION, expected: [] },
+    ];
+    const judged = await evaluations.goldenText('default');
+    const lines = file.map((entry) => JSON.stringify({ ...JSON.parse(judged), ...entry }));
+    await evaluations.saveGoldenSet(REVIEWER, 'default', lines.join('\n'));
+    const saved = await evaluations.goldenText('default');
+    for (const text of [judged, saved]) expect(text).not.toContain(secret);
+    const { queries } = parseGoldenSet(saved, 'saved');
+    expect(queries.map((one) => one.query)).toEqual([redacted, QUESTION]);
+    expect(saved.split('\n')[1]).toBe(lines[1]);
+    // Receipts name the question by a digest from which a short secret cannot be guessed.
+    expect(queryDigest(query)).toBe(createHash('sha256').update(redacted).digest('hex'));
   });
 
   it('loses none of twenty judgements made at once', async () => {
