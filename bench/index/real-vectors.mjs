@@ -39,7 +39,7 @@ function paragraphs(file) {
 }
 
 /** Up to `count` different texts: sentences, then two and three neighbouring ones. In a fixed order for one set of packages. */
-function documentationTexts(count) {
+export function documentationTexts(count) {
   const sentences = new Set();
   const longer = new Set();
   for (const file of filesBelow(packages)) {
@@ -65,9 +65,34 @@ function documentationTexts(count) {
 }
 
 /**
- * `{ rows, queries }`; or `{ missing }` where there are no model or too few texts. Embedding 100,000 texts takes minutes, so
- * vectors are kept in .cache/bench-vectors and an interrupted run goes on where it stopped.
+ * `[texts, dimensions]` float32. Embedding 100,000 texts takes minutes, so vectors are kept in .cache/bench-vectors and an
+ * interrupted run goes on where it stopped.
  */
+export async function embedTexts(texts, embedder, log) {
+  const { dimensions, id } = embedder.model;
+  const digest = createHash('sha256')
+    .update(`${id}\n${texts.join('\n')}`)
+    .digest('hex')
+    .slice(0, 16);
+  const file = path.join(cache, `${digest}.f32`);
+  mkdirSync(cache, { recursive: true });
+  const rowBytes = dimensions * 4;
+  let done = existsSync(file) ? Math.floor(statSync(file).size / rowBytes) : 0;
+  // A run that was killed may have left part of a row.
+  if (done > 0) truncateSync(file, done * rowBytes);
+  if (done < texts.length) log(`embedding ${texts.length - done} texts into .cache/bench-vectors`);
+  while (done < texts.length) {
+    const batch = texts.slice(done, done + BATCH);
+    const embedded = await embedder.embed(batch, { kind: 'passage', priority: 'bulk' });
+    appendFileSync(file, Buffer.concat(embedded.map(({ vector }) => Buffer.from(vector.buffer))));
+    done += batch.length;
+    if (done % (20 * BATCH) === 0) log(`${done} of ${texts.length} texts embedded`);
+  }
+  const bytes = readFileSync(file);
+  return new Float32Array(bytes.buffer, bytes.byteOffset, texts.length * dimensions);
+}
+
+/** `{ rows, queries }`; or `{ missing }` where there are no model or too few texts. */
 export async function realVectors({ n, queries, log }) {
   const texts = documentationTexts(n + queries);
   if (texts.length < n + queries)
@@ -80,28 +105,9 @@ export async function realVectors({ n, queries, log }) {
   }
   try {
     const { embedder } = engines;
-    const { dimensions, id } = embedder.model;
-    const digest = createHash('sha256')
-      .update(`${id}\n${texts.join('\n')}`)
-      .digest('hex')
-      .slice(0, 16);
-    const file = path.join(cache, `${digest}.f32`);
-    mkdirSync(cache, { recursive: true });
-    const rowBytes = dimensions * 4;
-    let done = existsSync(file) ? Math.floor(statSync(file).size / rowBytes) : 0;
-    // A run that was killed may have left part of a row.
-    if (done > 0) truncateSync(file, done * rowBytes);
-    if (done < texts.length) log(`embedding ${texts.length - done} texts into .cache/bench-vectors`);
-    while (done < texts.length) {
-      const batch = texts.slice(done, done + BATCH);
-      const embedded = await embedder.embed(batch, { kind: 'passage', priority: 'bulk' });
-      appendFileSync(file, Buffer.concat(embedded.map(({ vector }) => Buffer.from(vector.buffer))));
-      done += batch.length;
-      if (done % (20 * BATCH) === 0) log(`${done} of ${texts.length} texts embedded`);
-    }
-    const bytes = readFileSync(file);
-    const all = new Float32Array(bytes.buffer, bytes.byteOffset, texts.length * dimensions);
-    return { rows: all.slice(0, n * dimensions), queries: all.slice(n * dimensions) };
+    const all = await embedTexts(texts, embedder, log);
+    const at = n * embedder.model.dimensions;
+    return { rows: all.slice(0, at), queries: all.slice(at) };
   } finally {
     await engines.close();
   }

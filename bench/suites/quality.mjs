@@ -4,7 +4,7 @@ import { computeMetrics } from '../../dist/evaluation/metrics.js';
 import { checkRequest } from '../../dist/retrieval/check-request.js';
 import { findCandidates } from '../../dist/retrieval/find-candidates.js';
 import { StageTimer } from '../../dist/retrieval/stage-timer.js';
-import { absence, openCollection, SAMPLE } from '../fixtures/collections.mjs';
+import { absence, modelAbsence, openCollection, SAMPLE } from '../fixtures/collections.mjs';
 import { BENCH_CALLER } from '../fixtures/installation.mjs';
 import { figure } from '../harness/measure.mjs';
 
@@ -14,8 +14,23 @@ const METHODS = ['BM25', 'embedder', 'fusion', 'late interaction'];
 const REFERENCE = { cran: 0.393, med: 0.793 };
 const WITHIN = 0.005;
 
-/** A minute of embedding, so only in full. */
-const cases = ({ quick }) => [...(quick ? [] : [{ name: 'cran' }]), { name: 'med' }, { name: SAMPLE }];
+const COLLECTIONS = ['cran', 'med', SAMPLE];
+const OTHER_MODELS = ['starter', 'e5-small-v2'];
+
+/** The default model on every collection, then the others; cran and the others cost minutes of embedding, so only in full. */
+function cases({ quick }) {
+  const own = COLLECTIONS.filter((name) => !quick || name !== 'cran').map((name) => ({
+    name,
+    collection: name,
+  }));
+  if (quick) return own;
+  return [
+    ...own,
+    ...OTHER_MODELS.flatMap((embedder) =>
+      COLLECTIONS.map((collection) => ({ name: `${collection}/${embedder}`, collection, embedder })),
+    ),
+  ];
+}
 
 async function rankings({ app }, request) {
   const { lexicalIndex, vectorIndex, embedder } = app.retrieveDeps;
@@ -34,13 +49,14 @@ async function rankings({ app }, request) {
   return [ids(lexical), ids(hits), ids(fused), ids(candidates.map(({ note }) => note))];
 }
 
-async function run({ name }, { log }) {
-  const skipped = absence(name);
+async function run({ collection: name, embedder: model }, { log }) {
+  const flags = model === undefined ? {} : { embedder: model };
+  const skipped = absence(name) ?? (await modelAbsence(flags));
   if (skipped !== undefined) {
     log(skipped);
     return { skipped, metrics: [], checks: [] };
   }
-  const collection = await openCollection(name);
+  const collection = await openCollection(name, flags);
   try {
     const results = METHODS.map(() => []);
     for (const { expected, ...request } of collection.queries) {
@@ -60,14 +76,14 @@ async function run({ name }, { log }) {
     return {
       setup: `${collection.queries.length} answerable queries, ${vectorIndex.stats().notes} texts, ${embedder.model.id}, ${CANDIDATES} candidates`,
       metrics,
-      checks: checksOf(name, metrics),
+      checks: checksOf(name, model, metrics),
     };
   } finally {
     await collection.close();
   }
 }
 
-function checksOf(name, metrics) {
+function checksOf(name, model, metrics) {
   const [lexical, vector, fusion] = METHODS.map(
     (method) => metrics.find((metric) => metric.name === `${method}: nDCG@10`).value,
   );
@@ -80,6 +96,7 @@ function checksOf(name, metrics) {
     },
   ];
   if (reference === undefined) return checks;
+  if (model !== undefined) return checks;
   return [
     {
       what: `embedder within ${WITHIN} of the reference's ${reference}`,

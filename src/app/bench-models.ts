@@ -1,6 +1,5 @@
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
-import { createOnnxEmbedder } from '../adapters/onnx/create-onnx-embedder.js';
 import { createOnnxReranker } from '../adapters/onnx/create-onnx-reranker.js';
 import type { ModelBenchRequest, ModelBenchResult, ModelSpeed, SpeedFigures } from '../cli/cli-deps.js';
 import type { Config } from '../config/config.js';
@@ -15,6 +14,7 @@ import type { LocalRuntime } from '../ports/model-runtime.js';
 import { LATE_INTERACTION } from '../retrieval/rerank-candidates.js';
 import { evaluateSample } from './evaluate-sample.js';
 import { sampleTexts } from './load-sample.js';
+import { openLocalEmbedder } from './open-local-embedder.js';
 
 /** A difference counts where chance gives one as large in fewer than 5 of 100 sets. */
 const SIGNIFICANT = 0.05;
@@ -128,7 +128,7 @@ async function measureOn(
       await reranker.close();
     }
   }
-  const embedder = await createOnnxEmbedder({ ...options, manifestEntry: entry });
+  const embedder = await openLocalEmbedder({ ...options, manifestEntry: entry });
   const loadMs = performance.now() - started;
   try {
     const single = await timesOf(SINGLE_TEXTS, (at) =>
@@ -138,7 +138,7 @@ async function measureOn(
     const from = performance.now();
     await embedder.embed(bulk, { kind: 'passage', priority: 'bulk' });
     const textsPerSecond = (1_000 * BULK_TEXTS) / (performance.now() - from);
-    return { loadMs, unit: 'query', ...single, textsPerSecond, ...layoutOf(embedder.runtime()) };
+    return { loadMs, unit: 'query', ...single, textsPerSecond, ...layoutOf(embedder.runtime?.()) };
   } finally {
     await embedder.close();
   }

@@ -233,6 +233,7 @@ async function stats(
     byTaskType: await store.notes.statusCounts(scope),
     indexedVectors: indexed,
     embeddingModel: embedder.model.id,
+    embeddingNotice: embedder.model.notice,
     store: store.description,
     cacheHitRate: lookups === 0 ? undefined : cacheHits / lookups,
     truncatedTexts,

@@ -4,7 +4,6 @@ import { HostedReranker } from '../adapters/hosted/hosted-reranker.js';
 import { parseHostedName } from '../adapters/hosted/hosted-shapes.js';
 import { createProxyFetch } from '../adapters/http/proxy-fetch.js';
 import { createOnnxClassifier } from '../adapters/onnx/create-onnx-classifier.js';
-import { createOnnxEmbedder } from '../adapters/onnx/create-onnx-embedder.js';
 import { createOnnxReranker } from '../adapters/onnx/create-onnx-reranker.js';
 import type { Config } from '../config/config.js';
 import { ErrataError } from '../domain/errors.js';
@@ -18,6 +17,7 @@ import type { LocalRuntime } from '../ports/model-runtime.js';
 import type { Reranker } from '../ports/reranker.js';
 import type { TextClassifier } from '../ports/text-classifier.js';
 import { LATE_INTERACTION } from '../retrieval/rerank-candidates.js';
+import { openLocalEmbedder } from './open-local-embedder.js';
 
 /** Secrets do not leave the machine, whatever a query holds; notes were redacted when they were written. */
 const redact = (text: string): string => redactSecrets(text).text;
@@ -33,7 +33,7 @@ function refuseOffline(config: Config, name: string): void {
 /** Opens the embedder that the settings name: a known model, a folder, or a hosted one (`openai:text-embedding-3-small`). */
 export async function openEmbedder(config: Config, logger: Logger): Promise<Embedder> {
   const hosted = parseHostedName(config.embedder);
-  if (hosted === undefined) return openLocalEmbedder(config, logger);
+  if (hosted === undefined) return openInstalled(config, logger);
   refuseOffline(config, 'ERRATA_EMBEDDER');
   const embedder = await createHostedEmbedder({
     name: hosted,
@@ -58,21 +58,23 @@ function knownPrefixes(model: string) {
   return known?.task === 'embedding' ? known.prefixes : undefined;
 }
 
-async function openLocalEmbedder(config: Config, logger: Logger): Promise<Embedder> {
+async function openInstalled(config: Config, logger: Logger): Promise<Embedder> {
   const { entry, directory } = await findModel(config.embedder, { cacheDir: config.modelsDir });
   if (entry.task !== 'embedding')
     throw new ErrataError(
       'UNKNOWN_MODEL',
       'Expected an embedding model for ERRATA_EMBEDDER (--embedder), received a reranking one',
     );
-  const embedder = await createOnnxEmbedder({
+  const embedder = await openLocalEmbedder({
     ...inferenceOptions(config),
     modelDir: directory,
     manifestEntry: entry,
     batches: config.batches,
     onWarning: (error) => logger.warn({ error }, 'embedding model: degraded'),
   });
-  logRuntime(logger, entry.name, embedder.runtime());
+  logRuntime(logger, entry.name, embedder.runtime?.());
+  const { id, notice } = embedder.model;
+  if (notice !== undefined) logger.warn({ model: id }, notice);
   return embedder;
 }
 

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { createPinoLogger } from '../adapters/logging/pino-logger.js';
-import type { RunningServer, ServeOptions } from '../cli/cli-deps.js';
+import type { Progress, RunningServer, ServeOptions } from '../cli/cli-deps.js';
 import type { Config } from '../config/config.js';
 import type { GoldenQuery } from '../evaluation/golden-set.js';
 import { createGraphqlServer } from '../graphql/create-graphql-server.js';
@@ -10,9 +10,10 @@ import { scheduleSweeps } from '../jobs/sweep-schedule.js';
 import { systemClock } from '../ports/clock.js';
 import type { Store } from '../ports/note-store.js';
 import { type App, createApp } from './create-app.js';
+import { firstModelName } from './first-model.js';
 import { type Engines, openEngines, openStore } from './installation.js';
 import { loadSample, SAMPLE_NAMESPACE, SAMPLER, sampleGoldenSet } from './load-sample.js';
-import { servedModelName } from './served-model-name.js';
+import { modelFiles } from './model-files.js';
 import { openTelemetry } from './telemetry.js';
 
 const CURSOR_SECRET = 'cursor-secret';
@@ -42,7 +43,11 @@ async function start(
   const store: Store = await openStore(config);
   opened.push(store);
   const openModel = (name: string) => openEngines({ ...config, embedder: name }, logger);
-  const engines: Engines = await openModel(await servedModelName(store, config, logger));
+  const pull = async (name: string) => {
+    const onProgress = (progress: Progress) => options.onProgress?.(`Fetching ${name}`, progress);
+    await modelFiles.pull(config, name, { onProgress, signal: options.signal });
+  };
+  const engines: Engines = await openModel(await firstModelName({ store, config, logger, pull }));
   opened.push(engines);
   const telemetry = await openTelemetry(config, {
     store,
@@ -103,6 +108,7 @@ async function start(
     notes: await store.notes.count('all', { statuses: ['ACTIVE'] }),
     storeDescription: store.description,
     embeddingModel: engines.embedder.model.id,
+    embeddingNotice: engines.embedder.model.notice,
     close: closeAll,
   };
 }

@@ -5,7 +5,7 @@ import type { Store } from '../ports/note-store.js';
 
 /** The model that the installation was switched to, else the one of the configuration. */
 export async function servedModelName(
-  store: Store,
+  store: Pick<Store, 'settings'>,
   { embedder }: Pick<Config, 'embedder'>,
   logger: Logger,
 ): Promise<string> {

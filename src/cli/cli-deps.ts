@@ -137,6 +137,8 @@ export interface RunningServer {
   readonly notes: number;
   readonly storeDescription: string;
   readonly embeddingModel: string;
+  /** What is weaker about it than about other models, and what to do. */
+  readonly embeddingNotice?: string | undefined;
   close(): Promise<void>;
 }
 

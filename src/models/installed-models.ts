@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { ErrataError, isErrataError } from '../domain/errors.js';
 import { sweepBlobs } from './blob-store.js';
 import { fileOfRole, knownModel, namesOf, shippedManifest } from './manifest.js';
@@ -32,6 +33,9 @@ export const RUNTIME_FOLDER = '.runtime';
 /** 16 hex digits of the weights' digest. */
 export const runtimeFilesOf = (entry: ModelEntry): string => fileOfRole(entry, 'weights').sha256.slice(0, 16);
 
+/** The checkout or package folder: the same from `src/models` and from `dist/models`. */
+const PACKAGE_DIR = fileURLToPath(new URL('../../', import.meta.url));
+
 /** Written last by a pull: says what lies here and where it came from. */
 export const RECORD_FILE = 'errata-model.json';
 
@@ -55,16 +59,25 @@ export async function verifyModel(directory: string, entry: ModelEntry): Promise
     const sizeBytes = await sizeOf(path);
     if (sizeBytes === undefined) throw notInstalled(entry.name, file.path);
     if (sizeBytes !== file.sizeBytes)
-      throw mismatch(entry.name, file.path, `${file.sizeBytes} bytes`, `${sizeBytes} bytes`);
+      throw mismatch(entry, file.path, `${file.sizeBytes} bytes`, `${sizeBytes} bytes`);
     const digest = await fileDigest(path);
-    if (digest !== file.sha256) throw mismatch(entry.name, file.path, `SHA-256 ${file.sha256}`, digest);
+    if (digest !== file.sha256) throw mismatch(entry, file.path, `SHA-256 ${file.sha256}`, digest);
   }
 }
 
-function mismatch(name: string, file: string, expected: string, received: string): ErrataError {
+function mismatch(
+  { name, shipped }: ModelEntry,
+  file: string,
+  expected: string,
+  received: string,
+): ErrataError {
+  const remedy =
+    shipped === undefined
+      ? `get it again with: errata models pull ${name}`
+      : `restore ${shipped}/${file} of this installation`;
   return new ErrataError(
     'DIGEST_MISMATCH',
-    `Expected ${expected} for ${file} of model ${name}, received ${received}; get it again with: errata models pull ${name}`,
+    `Expected ${expected} for ${file} of model ${name}, received ${received}; ${remedy}`,
     {
       details: { model: name, file },
     },
@@ -79,8 +92,9 @@ function notInstalled(name: string, file: string): ErrataError {
   );
 }
 
-/** Where a model would be installed; a colon is no file name on Windows. */
-export function modelDirectory(cacheDir: string, entry: Pick<KnownModel, 'name'>): string {
+/** Where a model is or would be installed; a colon is no file name on Windows. */
+export function modelDirectory(cacheDir: string, entry: Pick<KnownModel, 'name' | 'shipped'>): string {
+  if (entry.shipped !== undefined) return join(PACKAGE_DIR, entry.shipped);
   return join(cacheDir, entry.name.replace(':', '--'));
 }
 
@@ -156,13 +170,15 @@ export async function isIntact(directory: string, entry: ModelEntry): Promise<bo
  * Removes an installed model, what its starts have kept, and the blobs that no other model has; false where there was none. Renamed first, so that a
  * kill leaves no half model. Digests of its first pull stay in the lock file.
  *
- * Errors: `UNKNOWN_MODEL`.
+ * Errors: `UNKNOWN_MODEL`; `INVALID_INPUT` for a model that ships.
  */
 export async function removeModel(
   name: string,
   options: { cacheDir: string; manifest?: ModelManifest | undefined },
 ): Promise<boolean> {
   const known = knownModel(name, options.manifest);
+  if (known.shipped !== undefined)
+    throw new ErrataError('INVALID_INPUT', `Expected a model that was pulled, received ${name}, which ships`);
   const directory = modelDirectory(options.cacheDir, known);
   if (!existsSync(directory)) return false;
   const entry = resolvedModel(known, options.cacheDir);

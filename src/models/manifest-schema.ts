@@ -63,13 +63,17 @@ const shared = {
   /** Activations are scaled per run, so a result depends on its batch mates: such a model runs one text at a time. */
   dynamicQuantisation: z.boolean(),
   files: z.array(fileSchema).min(2),
-  sources: z.array(sourceSchema).min(1),
+  sources: z.array(sourceSchema),
+  /** Folder of this package that holds the files: such a model is always there and has no sources. */
+  shipped: filePath.optional(),
   variants: z.partialRecord(precision, variantSchema).optional(),
 };
 
 const embeddingSchema = z.strictObject({
   task: z.literal('embedding'),
   ...shared,
+  /** `static`: one vector a token, read by `adapters/static`. Default: ONNX. */
+  format: z.enum(['onnx', 'static']).optional(),
   dimensions: z.int().positive(),
   pooling: z.enum(['mean', 'cls', 'last']),
   normalise: z.boolean(),
@@ -132,6 +136,8 @@ function faults(model: KnownModel): string[] {
   for (const wanted of ['weights', 'tokenizer'])
     if (model.files.filter((file) => file.role === wanted).length !== 1)
       found.push(`needs one ${wanted} file`);
+  if ((model.sources.length === 0) !== (model.shipped !== undefined))
+    found.push('needs sources, or a folder that ships, not both');
   for (const source of model.sources)
     for (const file of model.files)
       if (source.files[file.path] === undefined) found.push(`${source.kind} does not name ${file.path}`);

@@ -47,7 +47,8 @@ const STALE_SCRATCH_MS = 24 * 3_600_000;
  * Installs a model unless it is there and intact: asks its sources in order, checks the digests, writes beside and
  * renames, so that a kill at any moment leaves the old state or the new one.
  *
- * Errors: `UNKNOWN_MODEL`; `MODEL_UNAVAILABLE` naming everything that was tried and what to do; `ABORTED`.
+ * Errors: `UNKNOWN_MODEL`; `MODEL_UNAVAILABLE` naming everything that was tried and what to do; `DIGEST_MISMATCH` for a model
+ * that ships and was damaged; `ABORTED`.
  */
 export async function pullModel(name: string, options: PullOptions): Promise<InstalledModel> {
   const { cacheDir } = options;
@@ -57,6 +58,10 @@ export async function pullModel(name: string, options: PullOptions): Promise<Ins
   const present = options.from === undefined ? resolvedModel(known, cacheDir) : undefined;
   if (present !== undefined && (await isIntact(directory, present))) return { entry: present, directory };
 
+  if (present?.shipped !== undefined) {
+    await verifyModel(directory, present);
+    return { entry: present, directory };
+  }
   await mkdir(cacheDir, { recursive: true });
   await sweepScratch(cacheDir);
   const specs: readonly AnySourceSpec[] =

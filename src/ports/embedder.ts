@@ -10,6 +10,8 @@ export interface EmbeddingModel {
   readonly dimensions: number;
   /** Tokens read, special tokens included; the rest is cut off and reported. */
   readonly maxTokens: number;
+  /** What is weaker about it than about other models, and what to do; for `stats` and the log. */
+  readonly notice?: string | undefined;
 }
 
 /** What the model made of each token it read, special tokens included: what late interaction works with. */

@@ -325,6 +325,8 @@ export interface Stats {
   readonly byTaskType: readonly StatusCounts[];
   readonly indexedVectors: number;
   readonly embeddingModel: string;
+  /** What is weaker about the model than about others, and what to do. */
+  readonly embeddingNotice?: string | undefined;
   readonly rerankModel?: string | undefined;
   readonly store: string;
   /** Query-embedding cache; none before the first look-up. */

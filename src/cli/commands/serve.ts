@@ -47,6 +47,7 @@ function banner(server: RunningServer, session: Session): string[] {
     `  store   ${server.storeDescription}, ${server.notes} active notes`,
     `  model   ${server.embeddingModel}`,
   ];
+  if (server.embeddingNotice !== undefined) lines.push(`          ${server.embeddingNotice}`);
   if (server.sample !== undefined) {
     lines.push(`  sample  ${server.sample.notes} notes in the namespace "${server.sample.namespace}"`);
   }
@@ -75,7 +76,8 @@ async function serve(session: Session): Promise<void> {
   display?.stop();
   try {
     if (session.json) {
-      const { url, newAdminKey, firstStart, sample, notes, storeDescription, embeddingModel } = server;
+      const { url, newAdminKey, firstStart, sample, notes, storeDescription } = server;
+      const { embeddingModel, embeddingNotice } = server;
       const document = {
         url,
         newAdminKey,
@@ -84,6 +86,7 @@ async function serve(session: Session): Promise<void> {
         notes,
         store: storeDescription,
         embeddingModel,
+        embeddingNotice,
       };
       // One line, so that a supervisor can read it while the server goes on.
       await write(session.terminal.stdout, `${JSON.stringify(document)}\n`);

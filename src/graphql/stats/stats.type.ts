@@ -91,6 +91,11 @@ export class StatsType {
   readonly indexedVectors: number;
   @Field(() => String, { description: 'Id of the embedding model.' })
   readonly embeddingModel: string;
+  @Field(() => String, {
+    nullable: true,
+    description: 'What is weaker about the embedding model than about others, and what to do; none: nothing.',
+  })
+  readonly embeddingNotice: string | undefined;
   @Field(() => String, { nullable: true, description: 'Id of the reranker; none: not configured.' })
   readonly rerankModel: string | undefined;
   @Field(() => String, { description: "The store and its server's version." })
@@ -120,6 +125,7 @@ export class StatsType {
     this.byTaskType = sumByTaskType(stats.byTaskType);
     this.indexedVectors = stats.indexedVectors;
     this.embeddingModel = stats.embeddingModel;
+    this.embeddingNotice = stats.embeddingNotice;
     this.rerankModel = stats.rerankModel;
     this.store = stats.store;
     this.cacheHitRate = stats.cacheHitRate;
