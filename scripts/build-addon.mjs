@@ -209,7 +209,7 @@ export async function buildBenchProgram(target) {
 }
 
 /** The commands that cmake-js would run. We run them ourselves, so that a failed `npm install` shows one clean log. */
-async function cmakeJsCommands(flags, { tree, file } = { tree: 'addon', file: addonFile }) {
+async function cmakeJsCommands(flags, { tree, file, options = {} } = { tree: 'addon', file: addonFile }) {
   const { BuildSystem } = require('cmake-js');
   const system = new BuildSystem({
     directory: root,
@@ -221,6 +221,7 @@ async function cmakeJsCommands(flags, { tree, file } = { tree: 'addon', file: ad
       ERRATA_ADDON_DIR: path.dirname(file),
       ERRATA_USEARCH_INCLUDE: usearchInclude(),
       ...Object.fromEntries(flags.map((flag) => [flag, 'ON'])),
+      ...options,
     },
   });
   // What `binary.napi_versions` in package.json also says: headers from node-api-headers, no download.
@@ -239,6 +240,20 @@ export async function buildPortableAddon() {
   const { configure, build } = await cmakeJsCommands(['ERRATA_PORTABLE'], { tree: 'portable', file });
   await runQuietly('errata addon', [...configure, '-B', path.join(root, 'build', 'portable')]);
   await runQuietly('errata addon', build);
+  return file;
+}
+
+/** The addon under a sanitizer, in a tree of its own; returns the file. */
+export async function buildSanitizedAddon(sanitize) {
+  const tree = `addon-${sanitize}`;
+  const file = path.join(root, 'build', tree, 'Release', 'errata_native.node');
+  const { configure, build } = await cmakeJsCommands([], {
+    tree,
+    file,
+    options: { ERRATA_SANITIZE: sanitize },
+  });
+  await runQuietly(`errata addon (${sanitize})`, [...configure, '-B', path.join(root, 'build', tree)]);
+  await runQuietly(`errata addon (${sanitize})`, build);
   return file;
 }
 
