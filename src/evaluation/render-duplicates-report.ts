@@ -14,7 +14,7 @@ export function renderDuplicatesReport(report: DuplicatesReport): string {
       row(point.threshold, proposal, point.proposed, point.falseProposals),
     ),
     `  other facts proposed:  ${renderShare(factsAt(report, half, proposal))}`,
-    `  opposites held at ${limitText(contradiction)}: ${renderShare(report.contradictionsHeld[half])}`,
+    `  opposites found from ${limitText(contradiction)}: ${renderShare(report.contradictionsHeld[half])}`,
     '',
   ]);
   return [
