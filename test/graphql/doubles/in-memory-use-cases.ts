@@ -1,3 +1,4 @@
+// Longer than a file should be: every port answers from the same maps and counts its calls, so that its parts cannot stand apart.
 import type { Caller } from '../../../src/domain/api-key.js';
 import type { AuditEvent } from '../../../src/domain/audit.js';
 import { ErrataError } from '../../../src/domain/errors.js';
