@@ -266,6 +266,8 @@ class Partition {
   bool rank(const float* query, std::vector<NearRow>& near, double margin, std::size_t wanted, std::size_t k,
             Answer& answer) const;
   static_assert(kRowKinds == 2, "take_best_rows looks at the one other row");
+  bool add_kept_aside(const Query& query, const ScanQuery& scanned, std::size_t wanted, GraphSearch& search,
+                      Answer& answer) const;
   void take_best_rows(const float* query, Answer& answer) const;
   float score(const float* query, Slot slot) const;
   bool better(const Candidate& a, const Candidate& b) const;

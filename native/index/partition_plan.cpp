@@ -110,7 +110,8 @@ Partition::Plan Partition::plan(const Query& query, const Allowed& allowed) cons
   const double node_us = costs_.node_us * (filtered ? graph_costs_.filtered_node : 1.0);
   const double fewest = static_cast<double>(ef) *
                         (filtered ? graph_costs_.filtered_nodes_per_beam : graph_costs_.nodes_per_beam);
-  report.graph_us = costs_.fixed_us + std::min(slots, fewest / share) * node_us;
+  const double aside_us = static_cast<double>(kept_aside_.size()) * costs_.picked_row_us;
+  report.graph_us = costs_.fixed_us + aside_us + std::min(slots, fewest / share) * node_us;
   // Where matches lie close to the query the graph does much better than it would on a random filter: the
   // first few hundred nodes tell.
   const bool probe = fewest * node_us < kWorthProbing * report.scan_us;

@@ -162,15 +162,29 @@ Status Partition::run_graph(const Query& query, const Allowed& allowed, const Sc
   if (query.stop != nullptr && !(status = query.stop->status()).ok()) return status;
   answer.compared += search.distances;
   if (!search.gave_up) {
-    for (const Slot slot : kept_aside_) {
-      // Not compared yet: a score above all others has it scored with the first.
-      if (search.allowed == nullptr || search.allowed->test(slot)) search.found.push_back({2, slot});
-    }
+    if (!add_kept_aside(query, scanned, wanted, search, answer)) return ended(query.stop);
     if (!rank(query.vector, search.found, kLikelyError * scanned.margin, wanted, k, answer))
       return ended(nullptr);
     if (live_rows_ > key_count()) take_best_rows(query.vector, answer);
   }
   return {};
+}
+
+/// The best of the rows that the graph does not find, by their codes: among many near-equal ones they may be
+/// a quarter of all. False where `stop` ended it or a row is not sound.
+bool Partition::add_kept_aside(const Query& query, const ScanQuery& scanned, std::size_t wanted,
+                               GraphSearch& search, Answer& answer) const {
+  if (kept_aside_.empty()) return true;
+  std::vector<Slot> slots;
+  for (const Slot slot : kept_aside_) {
+    if (search.allowed == nullptr || search.allowed->test(slot)) slots.push_back(slot);
+  }
+  NearRows near(wanted, scanned.margin);
+  if (!scan_list(source(), scanned, slots, near, query.stop)) return false;
+  answer.compared += slots.size();
+  const std::vector<NearRow>& found = near.finish();
+  search.found.insert(search.found.end(), found.begin(), found.end());
+  return true;
 }
 
 /// A graph may find one of a key's rows and not the better one.

@@ -77,6 +77,38 @@ ERRATA_TEST(after_heavy_removal_and_reuse_an_audit_leaves_every_live_key_findabl
   CHECK(report.repaired > 0 && report.kept_aside == partition.stats().kept_aside);
 }
 
+ERRATA_TEST(rows_that_a_graph_does_not_find_are_compared_by_their_codes) {
+  // Dense clusters of near-equal rows: links stay within them, so that a thin graph loses many.
+  std::mt19937_64 random(seed());
+  constexpr std::size_t n = 3000, kClusters = 10;
+  const std::vector<float> centres = random_units(kClusters, kDimensions, 0, random);
+  std::vector<float> rows(n * kDimensions);
+  std::normal_distribution<float> noise(0, 0.01f);
+  for (std::size_t i = 0; i < n; ++i) {
+    float* row = &rows[i * kDimensions];
+    for (std::size_t d = 0; d < kDimensions; ++d)
+      row[d] = centres[i % kClusters * kDimensions + d] + noise(random);
+    CHECK(simd::normalize_f32(kernels(), row, kDimensions));
+  }
+  PartitionOptions options = graph_options(500);
+  options.graph = {3, 8};
+  options.ef_search = 12;
+  Partition partition(options, kernels());
+  CHECK(partition.put(plain_batch(0, n, rows.data(), kDimensions)).ok());
+  partition.settle();
+  AuditReport report;
+  CHECK(partition.audit(report).ok());
+  const std::size_t aside = partition.stats().kept_aside;
+  std::printf("  %zu of %zu kept aside\n", aside, n);
+  CHECK(aside > 200);
+  for (Key key = 0; key < n; key += 7) {
+    Answer answer;
+    CHECK(partition.search({&rows[key * kDimensions], 10, 0, {}}, answer).ok());
+    CHECK(answer.plan == "graph" && answer.hits.size() == 10 && answer.hits[0].key == key);
+    CHECK(answer.compared >= aside && answer.rescored < aside / 2);
+  }
+}
+
 ERRATA_TEST(compaction_begins_by_itself_and_the_graph_answers_until_the_next_one_is_there) {
   std::mt19937_64 random(seed());
   const std::size_t n = kSlow ? 5000 : 9000;
