@@ -10,8 +10,3 @@ export async function seconds(work) {
 export const ratios = (others, own) => others.map((value, round) => value / own[round]);
 export const total = (milliseconds) => milliseconds.reduce((sum, value) => sum + value, 0) / 1_000;
 export const meets = (what, ok, value) => ({ what, ok, value: Math.round(value * 1_000) / 1_000 });
-/** A promise of speed. It holds for full runs: a quick one shows its value without judging it, as the other suites do. */
-export const promised = (what, ok, value, { quick }) => ({
-  ...meets(what, ok, value),
-  ok: quick ? undefined : ok,
-});
