@@ -5,14 +5,18 @@ import { figure } from '../harness/measure.mjs';
 import { DIMENSIONS, loadData, rowOf } from './data.mjs';
 import { measureFilters } from './filter-part.mjs';
 import { loadRival } from './install-rivals.mjs';
+import { openKept, ourEngine } from './kept-graphs.mjs';
 import { answersOf, openOurs } from './ours.mjs';
-import { GRAPHS, SHARES } from './rivals.mjs';
+import { SHARES } from './rival-settings.mjs';
+import { GRAPHS } from './rivals.mjs';
 import { describeMissing } from './scan-case.mjs';
 import { bounded, fasterThan, notMeasured } from './targets.mjs';
 import { cpuSeconds, inTurns, recallOf, round, timeMetric } from './timing.mjs';
 import { openUsearchFilters } from './usearch-filters.mjs';
 
 const K = 10;
+/** Queries of a case. */
+export const QUERIES = { quick: 50, full: 200 };
 const BEAMS = [16, 32, 64, 128, 256, 512];
 /** Beams that are tried between, for the comparison at equal recall. */
 const FINE_BEAMS = [16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 384, 512, 768];
@@ -38,37 +42,18 @@ function tagging(data) {
   };
 }
 
-export async function graphCase(parameters, { quick, log }) {
-  const {
-    rows: n,
-    data: kind,
-    goal,
-    promised = {},
-    filters = false,
-    rivals = Object.keys(GRAPHS),
-  } = parameters;
-  const queries = quick ? 50 : 200;
-  const data = await loadData(kind, { n, queries, log });
-  if (data.missing !== undefined) return { skipped: `skipped: ${data.missing}`, metrics: [], checks: [] };
+async function buildAll({ data, parameters: { rivals }, filters, queries, installs, log }) {
   const tags = tagging(data);
   const floats = await openOurs(data, { codes: false, tagsOf: filters ? tags.tagsOf : undefined });
   const exact = await answersOf(data, queries, (query) => floats.keys(query, K));
   if (!filters) floats.close();
-
   log('building ours');
   const built = await cpuSeconds(() => openOurs(data, { graph: true, tagsOf: tags.tagsOf }));
   const ours = built.result;
-  const engines = [
-    {
-      name: 'errata',
-      search: (query, k, ef) => ours.search(query, k, { ef }),
-      keys: (answer) => answer.keys,
-      seconds: built.seconds,
-    },
-  ];
+  const engines = [ourEngine(ours, built.seconds)];
   const missing = new Map();
   for (const name of rivals) {
-    const { module, missing: reason } = loadRival(name, { installs: !quick, log });
+    const { module, missing: reason } = loadRival(name, { installs, log });
     if (reason !== undefined) {
       missing.set(name, reason);
       continue;
@@ -77,6 +62,30 @@ export async function graphCase(parameters, { quick, log }) {
     const { result, seconds } = await cpuSeconds(() => GRAPHS[name](module, data, tags));
     engines.push({ ...result, name, keys: (answer) => answer, seconds });
   }
+  return { engines, ours, floats, exact, tags, missing };
+}
+
+export async function graphCase(parameters, { quick, log }) {
+  const {
+    rows: n,
+    data: kind,
+    goal,
+    promised = {},
+    filters = false,
+    rivals = Object.keys(GRAPHS),
+    kept = false,
+  } = parameters;
+  const queries = quick ? QUERIES.quick : QUERIES.full;
+  const data = await loadData(kind, { n, queries, log });
+  if (data.missing !== undefined) return { skipped: `skipped: ${data.missing}`, metrics: [], checks: [] };
+  const { engines, ours, floats, exact, tags, missing } = await (kept ? openKept : buildAll)({
+    data,
+    parameters: { ...parameters, rivals },
+    filters,
+    queries,
+    installs: !quick,
+    log,
+  });
   const recallAt = async (engine, ef) =>
     recallOf(
       await answersOf(data, queries, async (query) => [...engine.keys(await engine.search(query, K, ef))]),
@@ -84,7 +93,9 @@ export async function graphCase(parameters, { quick, log }) {
     );
 
   log('measuring');
-  const metrics = engines.map(({ name, seconds }) => figure(`${name}, build, CPU`, 's', 'lower', seconds));
+  const metrics = engines.flatMap(({ name, seconds }) =>
+    seconds === undefined ? [] : [figure(`${name}, build, CPU`, 's', 'lower', seconds)],
+  );
   const checks = [];
   const query = (i) => rowOf(data.queries, i % queries);
   // The same recall for all: the least beam of each engine that reaches the goal.

@@ -1,26 +1,30 @@
 // The addon's partition, driven as the adapter drives it but without ids, so that its keys can be compared with rivals'.
+import path from 'node:path';
 import { loadAddon } from '../../dist/adapters/native/load-addon.js';
 import { DIMENSIONS, rowOf } from './data.mjs';
+import { CONNECTIVITY, EF_CONSTRUCTION } from './rival-settings.mjs';
 
 const CHUNK = 4_096;
 const MOST_KEYS = 100;
 const NEVER = 0xffff_fffe;
+const LARGEST_BYTES = 0xffff_fffe;
+
+const optionsOf = ({ graph = false, codes = true, efSearch = 64 }) => ({
+  dimensions: DIMENSIONS,
+  connectivity: CONNECTIVITY,
+  efConstruction: EF_CONSTRUCTION,
+  efSearch,
+  graphThreshold: graph ? 1 : NEVER,
+  codes,
+});
 
 /**
  * Rows get their number as key; `tagsOf(row)` gives tag numbers. Options: `codes`, and `graph`: whether there is one.
- * `name` is of the metric.
+ * `buildThreads`: 0 for half the cores.
  */
-export async function openOurs(data, { graph = false, codes = true, tagsOf, efSearch = 64 } = {}) {
-  const addon = loadAddon();
-  const options = {
-    dimensions: DIMENSIONS,
-    connectivity: 16,
-    efConstruction: 128,
-    efSearch,
-    graphThreshold: graph ? 1 : NEVER,
-    codes,
-  };
-  const partition = new addon.Partition(options);
+export async function openOurs(data, { tagsOf, buildThreads = 0, ...given } = {}) {
+  const options = { ...optionsOf(given), buildThreads };
+  const partition = new (loadAddon().Partition)(options);
   // A graph is built once all rows are there, as at a start; row by row it would be built within the puts.
   const { rows, n } = data;
   for (let start = 0; start < n; start += CHUNK) {
@@ -41,6 +45,39 @@ export async function openOurs(data, { graph = false, codes = true, tagsOf, efSe
     });
   }
   await partition.settle();
+  return engineOf(partition, options);
+}
+
+const snapshotOf = (folder) => ({
+  path: path.join(folder, 'snapshot'),
+  dimensions: DIMENSIONS,
+  codes: true,
+  model: 'bench',
+  store: '',
+});
+
+/** A graph without tags that is kept as a snapshot; as the rivals' in `rivals.mjs`. */
+export const keptOurs = {
+  async build(data, { folder, threads }) {
+    const ours = await openOurs(data, { graph: true, buildThreads: threads });
+    const given = { ...snapshotOf(folder), revision: 1, createdMs: 0, stopsBackground: false };
+    await loadAddon().saveSnapshot(given, new Uint8Array(8), [ours.partition]);
+    ours.close();
+  },
+  async open({ folder }) {
+    const addon = loadAddon();
+    const { handle, refusal } = await addon.openSnapshot(snapshotOf(folder));
+    if (refusal !== 'NONE') throw new Error(`Expected a sound snapshot, received ${refusal}`);
+    // Copied into memory, as the rivals' are and as a build leaves it.
+    const options = { ...optionsOf({ graph: true }), lateBytes: LARGEST_BYTES };
+    const partition = new addon.Partition(options);
+    await partition.restore(handle, 0);
+    await partition.verified();
+    return engineOf(partition, options);
+  },
+};
+
+function engineOf(partition, options) {
   const keys = new Float64Array(MOST_KEYS);
   const scores = new Float32Array(MOST_KEYS);
   const kinds = new Uint8Array(MOST_KEYS);

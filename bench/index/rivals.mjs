@@ -1,69 +1,12 @@
 // The rivals behind one interface. An engine is `{ name, search(query, k, ef?), filtered?(query, k, ef, share), close() }`; searches
 // give row numbers, or a promise of them. Only one thread of each, as far as it can be told so.
-import { mkdtempSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import Database from 'better-sqlite3';
 import { DIMENSIONS, rowOf } from './data.mjs';
-
-/** Graphs of all engines: HNSW's M and the beam of its construction. */
-export const CONNECTIVITY = 16;
-export const EF_CONSTRUCTION = 128;
-/** Shares of the rows that the filters let pass, by the name of the column that holds 1 for them. */
-export const SHARES = { s01: 0.001, s1: 0.01, s10: 0.1 };
-
-const temporary = () => mkdtempSync(path.join(tmpdir(), 'errata-bench-'));
-
-function usearchScan({ exactSearch, MetricKind }, { rows }) {
-  return {
-    name: 'usearch',
-    // A copy: exactSearch ignores byteOffset and would answer for query 0.
-    search: (query, k) => exactSearch(rows, query.slice(), DIMENSIONS, k, MetricKind.IP, 1).keys,
-    close: () => undefined,
-  };
-}
-
-function usearchGraph({ Index, MetricKind, ScalarKind }, { rows, n }) {
-  const build = (ef) =>
-    new Index({
-      metric: MetricKind.IP,
-      dimensions: DIMENSIONS,
-      connectivity: CONNECTIVITY,
-      expansion_add: EF_CONSTRUCTION,
-      expansion_search: ef,
-      quantization: ScalarKind.F32,
-    });
-  const folder = temporary();
-  const file = path.join(folder, 'index.usearch');
-  const first = build(64);
-  first.add(
-    BigUint64Array.from({ length: n }, (_, i) => BigInt(i)),
-    rows,
-    1,
-  );
-  // Its JavaScript sets the beam at construction only: another beam is another view of the saved index.
-  const byEf = new Map([[64, first]]);
-  let saved = false;
-  const savedFile = () => {
-    if (!saved) first.save(file);
-    saved = true;
-    return file;
-  };
-  return {
-    name: 'usearch',
-    savedFile,
-    search(query, k, ef) {
-      if (!byEf.has(ef)) {
-        const other = build(ef);
-        other.load(savedFile());
-        byEf.set(ef, other);
-      }
-      return byEf.get(ef).search(query.slice(), k, 1).keys;
-    },
-    close: () => rmSync(folder, { recursive: true }),
-  };
-}
+import { CONNECTIVITY, EF_CONSTRUCTION, SHARES, temporary } from './rival-settings.mjs';
+import { keptUsearch, usearchGraph, usearchScan } from './rival-usearch.mjs';
+import { keptZvec, zvecGraph } from './rival-zvec.mjs';
 
 function hnswlibGraph({ HierarchicalNSW }, { rows, n }, { sharesOf }) {
   const index = new HierarchicalNSW('ip', DIMENSIONS);
@@ -203,67 +146,6 @@ async function lanceGraph(module, data, options) {
   return { name: 'LanceDB', search: graph, filtered: prefilter, close };
 }
 
-let zvecReady = false;
-
-function zvecGraph(module, { rows, n }, { sharesOf }) {
-  const { ZVecCollectionSchema, ZVecCreateAndOpen, ZVecDataType, ZVecIndexType, ZVecInitialize } = module;
-  if (!zvecReady) ZVecInitialize({ queryThreads: 1, optimizeThreads: 1 });
-  zvecReady = true;
-  const folder = temporary();
-  const columns = Object.keys(SHARES);
-  const schema = new ZVecCollectionSchema({
-    name: 'bench',
-    vectors: {
-      name: 'vector',
-      dataType: ZVecDataType.VECTOR_FP32,
-      dimension: DIMENSIONS,
-      indexParams: {
-        indexType: ZVecIndexType.HNSW,
-        metricType: module.ZVecMetricType.IP,
-        m: CONNECTIVITY,
-        efConstruction: EF_CONSTRUCTION,
-      },
-    },
-    fields: columns.map((name) => ({
-      name,
-      dataType: ZVecDataType.INT32,
-      indexParams: { indexType: ZVecIndexType.INVERT },
-    })),
-  });
-  const collection = ZVecCreateAndOpen(path.join(folder, 'collection'), schema);
-  const STEP = 1_000;
-  for (let start = 0; start < n; start += STEP) {
-    const docs = Array.from({ length: Math.min(STEP, n - start) }, (_, i) => ({
-      id: String(start + i),
-      vectors: { vector: rowOf(rows, start + i) },
-      fields: Object.fromEntries(columns.map((name, bit) => [name, (sharesOf(start + i) >> bit) & 1])),
-    }));
-    const failed = collection.insertSync(docs).find(({ ok }) => !ok);
-    if (failed !== undefined) throw new Error(`zvec: ${failed.message}`);
-  }
-  collection.optimizeSync({ concurrency: 1 });
-  const query = (vector, k, ef, filter) =>
-    collection
-      .querySync({
-        fieldName: 'vector',
-        vector,
-        topk: k,
-        outputFields: [],
-        params: { indexType: ZVecIndexType.HNSW, ef },
-        ...(filter === undefined ? {} : { filter }),
-      })
-      .map(({ id }) => Number(id));
-  return {
-    name: 'zvec',
-    search: (vector, k, ef) => query(vector, k, ef),
-    filtered: (vector, k, ef, share) => query(vector, k, ef, `${share} = 1`),
-    close() {
-      collection.closeSync();
-      rmSync(folder, { recursive: true });
-    },
-  };
-}
-
 /** By package: what makes a scanning and a graph engine of it. */
 export const SCANS = { usearch: usearchScan, 'sqlite-vec': sqliteVec, '@lancedb/lancedb': lanceScan };
 export const GRAPHS = {
@@ -272,3 +154,9 @@ export const GRAPHS = {
   '@zvec/zvec': zvecGraph,
   '@lancedb/lancedb': lanceGraph,
 };
+
+/**
+ * Those that can be kept between runs: `build(module, data, tags, { folder, threads, log })` leaves an index in the folder, which
+ * may hold what an interrupted build left there; `open(module, { folder })` gives the engine.
+ */
+export const KEPT_GRAPHS = { usearch: keptUsearch, '@zvec/zvec': keptZvec };

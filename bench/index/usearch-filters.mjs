@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { buildBenchProgram } from '../../scripts/build-addon.mjs';
 import { DIMENSIONS } from './data.mjs';
-import { SHARES } from './rivals.mjs';
+import { SHARES } from './rival-settings.mjs';
 
 const BITS = Object.keys(SHARES);
 

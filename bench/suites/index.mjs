@@ -72,6 +72,7 @@ const cases = ({ quick }) =>
           rows: 1_000_000,
           data: 'clustered',
           goal: 0.97,
+          kept: true,
           rivals: ['usearch', '@zvec/zvec'],
           promised: { search: { usearch: 6, '@zvec/zvec': 2 } },
         },

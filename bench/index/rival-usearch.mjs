@@ -1,0 +1,98 @@
+// USearch by its npm package: a scan, and its graph built at once or kept between runs.
+import { existsSync, renameSync, rmSync } from 'node:fs';
+import path from 'node:path';
+import { DIMENSIONS } from './data.mjs';
+import { CONNECTIVITY, EF_CONSTRUCTION, temporary } from './rival-settings.mjs';
+
+export function usearchScan({ exactSearch, MetricKind }, { rows }) {
+  return {
+    name: 'usearch',
+    // A copy: exactSearch ignores byteOffset and would answer for query 0.
+    search: (query, k) => exactSearch(rows, query.slice(), DIMENSIONS, k, MetricKind.IP, 1).keys,
+    close: () => undefined,
+  };
+}
+
+const USEARCH_EF = 64;
+
+const usearchIndex = ({ Index, MetricKind, ScalarKind }, ef) =>
+  new Index({
+    metric: MetricKind.IP,
+    dimensions: DIMENSIONS,
+    connectivity: CONNECTIVITY,
+    expansion_add: EF_CONSTRUCTION,
+    expansion_search: ef,
+    quantization: ScalarKind.F32,
+  });
+
+/** Adds rows `from` to `to` - 1 under their numbers. */
+function usearchAdd(index, { rows }, from, to, threads = 1) {
+  index.add(
+    BigUint64Array.from({ length: to - from }, (_, i) => BigInt(from + i)),
+    rows.subarray(from * DIMENSIONS, to * DIMENSIONS),
+    threads,
+  );
+}
+
+/** Its JavaScript sets the beam at construction only: another beam is another load of the saved index, `most` of which stay. */
+function usearchEngine(module, { byEf, savedFile, most = Number.POSITIVE_INFINITY, close }) {
+  return {
+    name: 'usearch',
+    savedFile,
+    search(query, k, ef) {
+      if (!byEf.has(ef)) {
+        if (byEf.size >= most) {
+          byEf.clear();
+          globalThis.gc?.();
+        }
+        const other = usearchIndex(module, ef);
+        other.load(savedFile());
+        byEf.set(ef, other);
+      }
+      return byEf.get(ef).search(query.slice(), k, 1).keys;
+    },
+    close,
+  };
+}
+
+export function usearchGraph(module, data) {
+  const folder = temporary();
+  const file = path.join(folder, 'index.usearch');
+  const first = usearchIndex(module, USEARCH_EF);
+  usearchAdd(first, data, 0, data.n);
+  let saved = false;
+  const savedFile = () => {
+    if (!saved) first.save(file);
+    saved = true;
+    return file;
+  };
+  const close = () => rmSync(folder, { recursive: true });
+  return usearchEngine(module, { byEf: new Map([[USEARCH_EF, first]]), savedFile, close });
+}
+
+/** Saved every so often: an interrupted build goes on from there. */
+const USEARCH_STEP = 20_000;
+const USEARCH_SAVE_EVERY = 10;
+
+export const keptUsearch = {
+  async build(module, data, _tags, { folder, threads, log }) {
+    const file = path.join(folder, 'index.usearch');
+    const index = usearchIndex(module, USEARCH_EF);
+    if (existsSync(file)) index.load(file);
+    for (let from = Number(index.size()), step = 1; from < data.n; from += USEARCH_STEP, step += 1) {
+      const to = Math.min(data.n, from + USEARCH_STEP);
+      usearchAdd(index, data, from, to, threads);
+      log(`usearch: ${to} of ${data.n} rows linked`);
+      if (to < data.n && step % USEARCH_SAVE_EVERY !== 0) continue;
+      index.save(`${file}.part`);
+      renameSync(`${file}.part`, file);
+    }
+  },
+  open: async (module, { folder }) =>
+    usearchEngine(module, {
+      byEf: new Map(),
+      savedFile: () => path.join(folder, 'index.usearch'),
+      most: 1,
+      close: () => undefined,
+    }),
+};
