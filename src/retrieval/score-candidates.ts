@@ -7,6 +7,7 @@ import {
   inverseDocumentFrequency,
   type MatchFeatures,
   matchFeatures,
+  type NoteTerms,
   type QueryTerms,
 } from './match-features.js';
 import { namesIn } from './names.js';
@@ -44,6 +45,22 @@ export interface CandidateFeatures extends Omit<ScoredNote, 'score'> {
   readonly features: MatchFeatures;
 }
 
+/** By note object: a store that keeps notes in memory gives the same one out until the note changes, and both go together. */
+const knownTerms = new WeakMap<FeedbackNote, NoteTerms>();
+
+function termsOf(note: FeedbackNote): NoteTerms {
+  const known = knownTerms.get(note);
+  if (known !== undefined) return known;
+  const text = noteText(note);
+  const terms = {
+    terms: new Set(textTerms(text)),
+    identifiers: new Set(extractIdentifiers(text)),
+    names: namesIn(text),
+  };
+  knownTerms.set(note, terms);
+  return terms;
+}
+
 /** Features of the hydrated candidates, in fused order; what could not be hydrated is left out. */
 export function candidateFeatures(
   candidates: Candidates,
@@ -54,13 +71,7 @@ export function candidateFeatures(
     const note = notes.get(id);
     if (note === undefined) return [];
     const vectorScore = candidates.cosines.get(id);
-    const text = noteText(note);
-    const own = {
-      terms: new Set(textTerms(text)),
-      identifiers: new Set(extractIdentifiers(text)),
-      names: namesIn(text),
-    };
-    const features = matchFeatures(terms, own, { cosine: vectorScore, lexicalShare });
+    const features = matchFeatures(terms, termsOf(note), { cosine: vectorScore, lexicalShare });
     return [{ note, vectorScore, vectorRank, lexicalRank, features }];
   });
 }

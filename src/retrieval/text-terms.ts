@@ -2,6 +2,9 @@
 const WORD = /[\p{L}\p{M}\p{N}]+/gu;
 /** Scripts written without spaces: a run of them is one "word" to the pattern above, so it is cut into pairs. */
 const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u;
+/** The same words of folded ASCII, which most texts are, several times faster. */
+const ASCII_WORD = /[a-z0-9]{2,}/g;
+const ASCII = /^[\0-\x7f]*$/;
 
 export interface TermSpan {
   readonly term: string;
@@ -38,6 +41,7 @@ export function termSpans(text: string): readonly TermSpan[] {
 
 /** Distinct lower-case terms of a text, in order of appearance: words of at least two characters, pairs of characters in unspaced scripts. */
 export function textTerms(text: string): readonly string[] {
+  if (ASCII.test(text)) return [...new Set(text.toLowerCase().match(ASCII_WORD))];
   const terms = new Set<string>();
   for (const [word] of text.normalize('NFKC').toLowerCase().matchAll(WORD)) {
     const characters = [...word];

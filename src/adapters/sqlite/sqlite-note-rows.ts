@@ -5,6 +5,7 @@ import { searchedText } from '../records/fold-text.js';
 import { riskRank } from '../records/note-order.js';
 import { readNote } from '../records/note-record.js';
 import { type NoteTexts, openTexts, openVectors, sealTexts, type VectorBytes } from '../records/note-seal.js';
+import type { NoteState } from './recent-notes.js';
 import type { Parameters, Row, SqliteDatabase } from './sqlite-database.js';
 
 /** What `noteFromRow` reads, for a table named `n`. */
@@ -12,6 +13,9 @@ export const NOTE_COLUMNS = `n.seq, n.id, n.namespace, n.task_type AS taskType, 
   n.created_at AS createdAt, n.updated_at AS updatedAt, n.version, n.model_id AS embeddingModel, n.retrieved, n.helpful,
   n.harmful, n.ignored, n.lesson, n.correction, n.wrong_answer AS wrongAnswer, n.rest,
   n.key_id AS keyId, n.sealed`;
+/** What `stateFromRow` reads, for a table named `n`: a twentieth of the row. */
+export const STATE_COLUMNS =
+  'n.id, n.version, n.model_id AS embeddingModel, n.retrieved, n.helpful, n.harmful, n.ignored';
 /** What `vectorsFromRow` reads, for a table named `v`. */
 export const VECTOR_COLUMNS =
   'v.model_id AS vectorModel, v.key_id AS vectorKey, v.lesson AS lessonVector, v.situation AS situationVector';
@@ -57,6 +61,16 @@ export function outcomesFromRow({ retrieved, helpful, harmful, ignored }: Row): 
     helpful: Number(helpful),
     harmful: Number(harmful),
     ignored: Number(ignored),
+  };
+}
+
+export function stateFromRow(row: Row): NoteState {
+  const { id, version, embeddingModel } = row;
+  return {
+    id: String(id),
+    version: Number(version),
+    embeddingModel: embeddingModel === null ? undefined : String(embeddingModel),
+    outcomes: outcomesFromRow(row),
   };
 }
 

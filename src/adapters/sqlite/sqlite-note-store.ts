@@ -17,10 +17,19 @@ import type {
   StoredNote,
 } from '../../ports/note-store.js';
 import { ChangeDoorbell } from './change-doorbell.js';
+import { RecentNotes } from './recent-notes.js';
 import { appendChange, lastRevision, pruneChanges, readChanges } from './sqlite-change-log.js';
 import type { Row, SqliteDatabase } from './sqlite-database.js';
 import { countByStatus, countNotes, listNotes } from './sqlite-note-queries.js';
-import { NOTE_COLUMNS, noteFromRow, OF_MODEL, VECTOR_COLUMNS, vectorsFromRow } from './sqlite-note-rows.js';
+import {
+  NOTE_COLUMNS,
+  noteFromRow,
+  OF_MODEL,
+  STATE_COLUMNS,
+  stateFromRow,
+  VECTOR_COLUMNS,
+  vectorsFromRow,
+} from './sqlite-note-rows.js';
 import { SqliteNoteWriter } from './sqlite-note-writer.js';
 
 interface ScanParameters {
@@ -39,6 +48,7 @@ interface SqliteNoteStoreParts {
   /** Shared by all views of one store. */
   readonly doorbell?: ChangeDoorbell;
   readonly corrupt?: Set<unknown>;
+  readonly recent?: RecentNotes;
 }
 
 /** Note, audit event and change entry in one transaction: there is nothing for `repair` to complete. */
@@ -51,19 +61,21 @@ export class SqliteNoteStore implements NoteStore {
   readonly #doorbell: ChangeDoorbell;
   /** Ids, so that a damaged record counts once however often it is met. */
   readonly #corrupt: Set<unknown>;
+  readonly #recent: RecentNotes;
 
   constructor(db: SqliteDatabase, parts: SqliteNoteStoreParts = {}) {
     this.#db = db;
     this.#cipher = parts.cipher;
     this.#model = parts.modelId ?? null;
+    this.#recent = parts.recent ?? new RecentNotes();
     this.#writer = new SqliteNoteWriter(db, parts.cipher);
     this.#doorbell = parts.doorbell ?? new ChangeDoorbell(db, () => lastRevision(db));
     this.#corrupt = parts.corrupt ?? new Set();
   }
 
   forModel(modelId: string): NoteStore {
-    const parts = { cipher: this.#cipher, doorbell: this.#doorbell, corrupt: this.#corrupt };
-    return new SqliteNoteStore(this.#db, { ...parts, modelId });
+    const shared = { doorbell: this.#doorbell, corrupt: this.#corrupt, recent: this.#recent };
+    return new SqliteNoteStore(this.#db, { ...shared, cipher: this.#cipher, modelId });
   }
 
   async get(namespace: string, id: NoteId): Promise<FeedbackNote | undefined> {
@@ -72,9 +84,32 @@ export class SqliteNoteStore implements NoteStore {
   }
 
   async getMany(namespace: string, ids: readonly NoteId[]): Promise<readonly FeedbackNote[]> {
-    const sql = `SELECT ${NOTE_COLUMNS} FROM notes n WHERE ${IN_IDS} AND ${IN_NAMESPACE}`;
-    const rows = await this.#db.read(() => this.#db.all(sql, { ids: JSON.stringify(ids), namespace }));
-    const found = new Map(rows.flatMap(this.#note).map((note) => [note.id, note]));
+    if (ids.length === 0) return [];
+    const where = `FROM notes n WHERE ${IN_IDS} AND ${IN_NAMESPACE}`;
+    // What is kept is kept inside the read, so that no change can come between.
+    const found = await this.#db.read(() => {
+      const notes = new Map<NoteId, FeedbackNote>();
+      const unknown: NoteId[] = [];
+      const states = this.#db.all(`SELECT ${STATE_COLUMNS} ${where}`, {
+        ids: JSON.stringify(ids),
+        namespace,
+      });
+      for (const state of states.map(stateFromRow)) {
+        const note = this.#recent.noteOf(state);
+        if (note === undefined) unknown.push(state.id);
+        else notes.set(note.id, note);
+      }
+      if (unknown.length === 0) return notes;
+      const rows = this.#db.all(`SELECT ${NOTE_COLUMNS} ${where}`, {
+        ids: JSON.stringify(unknown),
+        namespace,
+      });
+      for (const note of rows.flatMap(this.#note)) {
+        notes.set(note.id, note);
+        this.#recent.keep(note);
+      }
+      return notes;
+    });
     return ids.flatMap((id) => found.get(id) ?? []);
   }
 
@@ -121,6 +156,7 @@ export class SqliteNoteStore implements NoteStore {
 
   async update(entry: NoteUpdate): Promise<FeedbackNote> {
     const note = await this.#db.write(() => this.#writer.updateOne(entry));
+    this.#recent.forget(note.id);
     if (entry.vectors === null) await this.#db.emptyLog();
     this.#doorbell.ring();
     return note;
@@ -161,6 +197,8 @@ export class SqliteNoteStore implements NoteStore {
     const sql = `SELECT ${NOTE_COLUMNS}, ${VECTOR_COLUMNS} FROM notes n LEFT JOIN ${OF_MODEL} WHERE ${IN_IDS}`;
     const parameters = { ids: JSON.stringify(ids), model: this.#model };
     const rows = await this.#db.read(() => this.#db.all(sql, parameters));
+    // Asked for what has changed, perhaps in another process.
+    for (const id of ids) this.#recent.forget(id);
     return rows.flatMap((row) => this.#stored(row));
   }
 

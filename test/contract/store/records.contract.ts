@@ -78,6 +78,25 @@ export function describeRecords(traits: StoreTraits): void {
       expect((await notes().load([note.id]))[0]?.vectors).toBeUndefined();
     });
 
+    it('gives out what another connection wrote a moment ago, however often a note was read before', async () => {
+      const other = (await fixture().connect()).notes;
+      const { id } = await insertOne(notes(), 'a', { lesson: 'as it was' }, vectors(1, 0));
+      const read = async () => notes().get('acme', id);
+      const before = await read();
+      expect(await read()).toEqual(before);
+      await other.addOutcome('acme', id, { retrieved: 2, harmful: 1 });
+      const counted = await read();
+      expect(counted?.outcomes).toEqual({ retrieved: 2, helpful: 0, harmful: 1, ignored: 0 });
+      if (counted === undefined) return;
+      const audited = { expectedVersion: 1, audit: audit('deprecated') };
+      await other.update({ note: { ...writable(counted), status: 'DEPRECATED' }, ...audited });
+      expect(await read()).toMatchObject({ status: 'DEPRECATED', version: 2, outcomes: counted.outcomes });
+      await other.putVectors([{ id, vectors: { ...vectors(0, 1), modelId: 'model@2' } }]);
+      await other.adoptModel('model@2', undefined, 10);
+      expect(await read()).toMatchObject({ embeddingModel: 'model@2', version: 2 });
+      expect(await notes().getMany('umbra', [id])).toEqual([]);
+    });
+
     it('skips a damaged record everywhere and counts it once', async () => {
       const ids = ['a', 'b', 'c', 'd'].map(noteId).sort();
       await notes().insert(['a', 'b', 'c', 'd'].map((label) => entry(label, {}, vectors(1, 0))));
