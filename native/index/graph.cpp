@@ -107,23 +107,6 @@ struct AllowSlot {
   }
 };
 
-/// For walking along all links: no row is read.
-struct MarkingMetric {
-  Bitmap* reached;
-
-  template <typename First, typename Second>
-  float operator()(const First&, const Second& second) const {
-    reached->set(static_cast<std::size_t>(get_slot(second)));
-    return 0;
-  }
-};
-
-struct AllowNone {
-  template <typename Member>
-  bool operator()(const Member&) const {
-    return false;
-  }
-};
 /// Whether these are the links of `nodes` nodes as USearch's index_gt writes them: its header, a level (i16)
 /// a node, then the nodes: key (u32), level, and for each level a count (u32) and room for so many slots
 /// (u32).
@@ -175,8 +158,6 @@ Status check_links(const char* bytes, std::size_t size, std::size_t nodes, const
 
 // Searches at once in one graph; more wait.
 constexpr std::size_t kContexts = 16;
-// Of the walk: its list of visited nodes grows with the graph, and a search would clear it each time.
-constexpr std::size_t kWalkContext = kContexts;
 
 Status out_of_memory() {
   return Status::fail(Code::kOutOfMemory, "Expected memory for the graph, received none");
@@ -253,7 +234,7 @@ Status Graph::reserve(std::size_t nodes) {
   if (nodes <= hnsw.capacity()) return {};
   // Grown by a quarter: doubling costs 8 bytes for each node that never comes, and moves them all the same.
   const std::size_t members = std::max<std::size_t>({1024, nodes, hnsw.capacity() / 4 * 5});
-  return hnsw.try_reserve(us::index_limits_t(members, kContexts + 1)) ? Status{} : out_of_memory();
+  return hnsw.try_reserve(us::index_limits_t(members, kContexts)) ? Status{} : out_of_memory();
 }
 
 Status Graph::add(std::size_t builder) {
@@ -314,20 +295,6 @@ Status Graph::search(GraphSearch& search) const {
   return failed ? out_of_memory() : Status{};
 }
 
-Status Graph::reach(Bitmap& reached) const {
-  if (size() == 0) return {};
-  us::index_search_config_t config;
-  config.expansion = 1;
-  config.thread = kWalkContext;
-  // Nothing is allowed, so the list of results never fills, and the walk ends only where links do.
-  auto result = impl_->hnsw.search(Point{}, 1, MarkingMetric{&reached}, config, AllowNone{});
-  if (!result) {
-    result.error.release();
-    return out_of_memory();
-  }
-  return {};
-}
-
 Status Graph::save(std::string& bytes) const {
   bytes.clear();
   bytes.reserve(impl_->hnsw.serialized_length());
@@ -343,7 +310,7 @@ Status Graph::save(std::string& bytes) const {
 Status Graph::load(const char* bytes, std::size_t size, std::size_t nodes) {
   const Status status = check_links(bytes, size, nodes, impl_->options);
   if (!status.ok()) return status;
-  if (!impl_->hnsw.try_reserve(us::index_limits_t(nodes, kContexts + 1))) return out_of_memory();
+  if (!impl_->hnsw.try_reserve(us::index_limits_t(nodes, kContexts))) return out_of_memory();
   const char* at = bytes;
   auto result = impl_->hnsw.load_from_stream([&at](void* data, std::size_t wanted) {
     if (data == nullptr) return false;  // out of memory

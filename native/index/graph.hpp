@@ -72,9 +72,6 @@ class Graph {
   /// partition counts such churn and rebuilds past a ratio.
   Status update(Slot slot);
   Status search(GraphSearch& search) const;
-  /// Marks the nodes that a search can come to at all, however wide its beam: one walk along every link,
-  /// about 1.5 us a node. One at a time.
-  Status reach(Bitmap& reached) const;
 
   /// The links as bytes, for a snapshot; `load` reads them back into an empty graph. CORRUPT_RECORD where
   /// they are no graph of `nodes` nodes: every count and link is checked.

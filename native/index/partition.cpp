@@ -183,7 +183,11 @@ Status Partition::write_row(Slot slot, Key key, Order order, std::uint8_t kind, 
   if (!graph_) return {};
   const auto aside = std::lower_bound(kept_aside_.begin(), kept_aside_.end(), slot);
   if (aside != kept_aside_.end() && *aside == slot) kept_aside_.erase(aside);
-  if (linked) ++churn_;
+  if (linked) {
+    count_churn();
+  } else {
+    ++wear_;
+  }
   Status status = linked ? graph_->update(slot) : graph_->reserve(graph_->size() + 1);
   if (!linked && status.ok()) status = graph_->add(0);
   // A graph that misses a row would answer wrongly for ever; a scan is only slower.
@@ -206,7 +210,7 @@ void Partition::free_row(Slot slot) {
   live_.clear(slot);
   primary_.clear(slot);
   --live_rows_;
-  ++churn_;
+  count_churn();
   free_word_ = std::min<std::size_t>(free_word_, slot / 64);
 }
 

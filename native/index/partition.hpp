@@ -276,6 +276,10 @@ class Partition {
   bool remove_one(Key key);
   Status write_row(Slot slot, Key key, Order order, std::uint8_t kind, const float* vector);
   void free_row(Slot slot);
+  void count_churn() {
+    ++churn_;
+    wear_ += 2;
+  }
   void tag_rows(const KeyEntry& entry, bool add);
   std::size_t tombstones() const { return info_.size() - live_rows_; }
   Slot lowest_free();
@@ -305,7 +309,10 @@ class Partition {
   void build(std::unique_ptr<Graph> loaded);
   bool link_rows(Graph& graph);
   bool link_dirty(Graph& graph);
-  bool prove(Graph& graph, bool& doubtful);
+  template <typename Work>
+  void on_build_threads(std::size_t items, Work work) const;
+  bool prove(Graph& graph, std::vector<Slot>& lost);
+  bool find_lost(const Graph& graph, std::vector<Slot>& lost) const;
   Status audit_rows(AuditReport& report, const std::atomic<bool>& stop);
   Status audit_pass(std::size_t pass, std::size_t& lost, AuditReport& report, const std::atomic<bool>& stop);
   void settle_row(Slot slot, bool may_link, AuditReport& report);
@@ -332,8 +339,8 @@ class Partition {
   CostModel costs_;
   std::unique_ptr<Graph> graph_;
   GraphCosts graph_costs_;
-  std::size_t churn_ = 0;          // rows removed or replaced since the graph was built,
-  std::size_t audited_churn_ = 0;  // and those of them before the last full audit
+  std::size_t churn_ = 0;  // rows removed or replaced since the graph was built
+  std::size_t wear_ = 0;   // since the last audit: rows added, and twice those removed or replaced
   bool audit_due_ = false;
   bool compaction_wanted_ = false;
   std::vector<Slot> kept_aside_;  // sorted; live rows that the graph does not find

@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <iterator>
+#include <mutex>
 #include <shared_mutex>
 #include <thread>
 
@@ -14,10 +16,12 @@ namespace {
 // What the builder may still link while everyone waits, at the moment of the swap: about 5 ms at 384
 // dimensions.
 constexpr std::size_t kFinalLinks = 16;
-// Of a new graph every such row is searched for; one that is not found has all of them searched for.
-constexpr std::size_t kProofStep = 64;
-// Below that many rows to link, starting threads is not worth it.
-constexpr std::size_t kParallelLinks = 2048;
+// Rows of a new graph that are searched for between two looks at the lock: a quarter of a millisecond.
+constexpr std::size_t kProofSlice = 8;
+// So many codes are compared in about a microsecond.
+constexpr std::size_t kFewLost = 32;
+// Below that many rows to link or to search for, starting threads is not worth it.
+constexpr std::size_t kParallelRows = 2048;
 
 std::size_t threads_for(std::size_t wanted) {
   if (wanted == 0) wanted = std::thread::hardware_concurrency() / 2;
@@ -34,7 +38,7 @@ void Partition::build(std::unique_ptr<Graph> loaded) {
   {
     std::lock_guard<RwLock> guard(lock_);
     if (fresh) {
-      churn_ = audited_churn_ = 0;
+      churn_ = 0;
       dirty_.clear();
     }
     restored_slots_ = 0;
@@ -42,11 +46,16 @@ void Partition::build(std::unique_ptr<Graph> loaded) {
   }
   CostModel costs = costs_;  // this thread alone replaces them
   GraphCosts graph_costs = graph_costs_;
-  bool ready = false, proven = !fresh, doubtful = !fresh && audit_due_;
+  std::vector<Slot> lost;
+  std::size_t proven = graph->size();  // nodes that were there when all were searched for
+  bool ready = false, doubtful = !fresh && audit_due_;
   while (!stop_tender_.load()) {
     if (!ready) {
-      if (!link_rows(*graph) || (!proven && !prove(*graph, doubtful))) break;
-      proven = true;
+      if (!link_rows(*graph)) break;
+      if (graph->size() > proven + proven / 4) {
+        proven = graph->size();
+        if (!prove(*graph, lost)) break;
+      }
       std::shared_lock<RwLock> guard(lock_);
       ready = dirty_.size() + (live_end() - std::min(live_end(), graph->size())) <= kFinalLinks;
       if (ready) measure_costs(*graph, costs, graph_costs);
@@ -65,7 +74,13 @@ void Partition::build(std::unique_ptr<Graph> loaded) {
     graph_.reset();
     truncate(graph->size());
     graph_ = std::move(graph);
+    // A few lost ones are compared beside each search until an audit is due anyway; many are a reason for
+    // one.
+    doubtful = doubtful || lost.size() > kFewLost;
+    wear_ += graph_->size() - proven;
     kept_aside_.clear();
+    std::copy_if(lost.begin(), lost.end(), std::back_inserter(kept_aside_),
+                 [this](Slot slot) { return live_.test(slot); });
     growing_ = nullptr;
     costs_ = costs;
     graph_costs_ = graph_costs;
@@ -79,6 +94,16 @@ void Partition::build(std::unique_ptr<Graph> loaded) {
   dirty_.clear();
 }
 
+/// Runs `work(builder)` on as many threads as `items` rows are worth, numbered from 0.
+template <typename Work>
+void Partition::on_build_threads(std::size_t items, Work work) const {
+  const std::size_t threads = items < kParallelRows ? 1 : threads_for(options_.build_threads);
+  std::vector<std::thread> others;
+  for (std::size_t builder = 1; builder < threads; ++builder) others.emplace_back(work, builder);
+  work(0);
+  for (std::thread& other : others) other.join();
+}
+
 /// Links what is there, then what changed meanwhile. False where it was stopped or memory ran out.
 bool Partition::link_rows(Graph& graph) {
   std::size_t end = 0;
@@ -88,20 +113,14 @@ bool Partition::link_rows(Graph& graph) {
     end = live_end();
     if (graph.size() < end && !graph.reserve(end).ok()) return false;
   }
-  const std::size_t missing = end - std::min(end, graph.size());
-  const std::size_t threads = missing < kParallelLinks ? 1 : threads_for(options_.build_threads);
   std::atomic<std::size_t> claimed{graph.size()};
   std::atomic<bool> failed{false};
-  const auto link = [&](std::size_t builder) {
+  on_build_threads(end - std::min(end, graph.size()), [&](std::size_t builder) {
     while (!stop_tender_.load() && !failed.load() && claimed.fetch_add(1) < end) {
       std::shared_lock<RwLock> guard(lock_);
       if (!graph.add(builder).ok()) failed.store(true);
     }
-  };
-  std::vector<std::thread> others;
-  for (std::size_t builder = 1; builder < threads; ++builder) others.emplace_back(link, builder);
-  link(0);
-  for (std::thread& other : others) other.join();
+  });
   while (!failed.load() && !stop_tender_.load()) {
     std::shared_lock<RwLock> guard(lock_);
     if (dirty_.empty()) break;
@@ -117,23 +136,40 @@ bool Partition::link_dirty(Graph& graph) {
   return graph.update(slot).ok();
 }
 
-/// What no link leads to is linked anew, and a sample of the rows is searched for: `doubtful` where one is
-/// not found. False where it was stopped or memory ran out.
-bool Partition::prove(Graph& graph, bool& doubtful) {
-  // The graph is this thread's own, so following its links needs no lock.
-  Bitmap reached;
-  if (!graph.reach(reached).ok()) return false;
-  for (std::size_t slot = 0; slot < graph.size(); ++slot) {
-    if (reached.test(slot)) continue;
-    std::shared_lock<RwLock> guard(lock_);
-    if (stop_tender_.load() || !graph.update(static_cast<Slot>(slot)).ok()) return false;
+/// Every live row is searched for and what is not found is linked anew, which may push another's last link
+/// out: then all are searched for once more. What is `lost` after that, in the order of the slots. False
+/// where it was stopped or memory ran out.
+bool Partition::prove(Graph& graph, std::vector<Slot>& lost) {
+  {
+    std::lock_guard<RwLock> guard(lock_);
+    wear_ = 0;
   }
-  for (std::size_t slot = 0; slot < graph.size() && !doubtful; slot += kProofStep) {
+  if (!find_lost(graph, lost)) return false;
+  if (lost.empty()) return true;
+  for (const Slot slot : lost) {
     std::shared_lock<RwLock> guard(lock_);
-    if (stop_tender_.load()) return false;
-    doubtful = live_.test(slot) && !finds(graph, static_cast<Slot>(slot));
+    if (stop_tender_.load() || !graph.update(slot).ok()) return false;
   }
-  return true;
+  return find_lost(graph, lost);
+}
+
+bool Partition::find_lost(const Graph& graph, std::vector<Slot>& lost) const {
+  lost.clear();
+  std::mutex mutex;
+  std::atomic<std::size_t> claimed{0};
+  const std::size_t end = graph.size();
+  on_build_threads(end, [&](std::size_t) {
+    for (std::size_t slot; !stop_tender_.load() && (slot = claimed.fetch_add(kProofSlice)) < end;) {
+      std::shared_lock<RwLock> guard(lock_);
+      for (const std::size_t last = std::min(end, slot + kProofSlice); slot < last; ++slot) {
+        if (!live_.test(slot) || finds(graph, static_cast<Slot>(slot))) continue;
+        std::lock_guard<std::mutex> one(mutex);
+        lost.push_back(static_cast<Slot>(slot));
+      }
+    }
+  });
+  std::sort(lost.begin(), lost.end());
+  return !stop_tender_.load();
 }
 
 }  // namespace errata

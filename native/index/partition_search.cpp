@@ -18,11 +18,11 @@ constexpr std::size_t kPartsAThread = 3;
 constexpr double kBatchGain = 3;
 // Rows whose exact scores are taken ahead of the comparison of bounds.
 constexpr std::size_t kPrefetchRows = 3;
-// Share of the proven margin within which a code's score nearly always lies: what quantisation lost points in
-// no direction of the query's, so that of the bound a square root of the dimensions is left, and this is six
-// of those at 384. A graph's answer is not proven anyway; at 100k x 384 it re-scores 13 rows of 30, each a
-// cold row of 24 cache lines.
-constexpr double kLikelyError = 0.3;
+// A code's score nearly always lies within so many standard deviations of the true one, where the proven
+// margin is the square root of the dimensions of them: what quantisation lost points in no direction of the
+// query's. A graph's answer is not proven anyway; at 100k x 384 it re-scores 13 rows of 30, each a cold row
+// of 24 cache lines.
+constexpr double kLikelyDeviations = 6;
 
 }  // namespace
 
@@ -163,8 +163,9 @@ Status Partition::run_graph(const Query& query, const Allowed& allowed, const Sc
   answer.compared += search.distances;
   if (!search.gave_up) {
     if (!add_kept_aside(query, scanned, wanted, search, answer)) return ended(query.stop);
-    if (!rank(query.vector, search.found, kLikelyError * scanned.margin, wanted, k, answer))
-      return ended(nullptr);
+    const double likely =
+        std::min(1.0, kLikelyDeviations / std::sqrt(static_cast<double>(options_.dimensions)));
+    if (!rank(query.vector, search.found, likely * scanned.margin, wanted, k, answer)) return ended(nullptr);
     if (live_rows_ > key_count()) take_best_rows(query.vector, answer);
   }
   return {};
@@ -182,6 +183,13 @@ bool Partition::add_kept_aside(const Query& query, const ScanQuery& scanned, std
   NearRows near(wanted, scanned.margin);
   if (!scan_list(source(), scanned, slots, near, query.stop)) return false;
   answer.compared += slots.size();
+  // A beam wide enough finds some of them all the same.
+  search.found.erase(std::remove_if(search.found.begin(), search.found.end(),
+                                    [this](const NearRow& row) {
+                                      return std::binary_search(kept_aside_.begin(), kept_aside_.end(),
+                                                                row.slot);
+                                    }),
+                     search.found.end());
   const std::vector<NearRow>& found = near.finish();
   search.found.insert(search.found.end(), found.begin(), found.end());
   return true;

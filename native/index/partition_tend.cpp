@@ -31,9 +31,9 @@ Partition::Task Partition::due() const {
     const bool worn = graph_ && churn_ > std::max(kLeastChurn, graph_->size() / 2);
     if (!graph_ || worn || sparse) return Task::kBuild;
   }
-  // A quarter of the rows changed: every row is searched for.
-  const bool churned = graph_ && churn_ - audited_churn_ > std::max(kLeastChurn, graph_->size() / 4);
-  return graph_ && (audit_due_ || churned) ? Task::kAudit : Task::kNone;
+  // A quarter of the rows changed, or as many as half were added: every row is searched for.
+  const bool worn_since = graph_ && wear_ > std::max(2 * kLeastChurn, graph_->size() / 2);
+  return graph_ && (audit_due_ || worn_since) ? Task::kAudit : Task::kNone;
 }
 
 void Partition::maintain() {
@@ -52,7 +52,7 @@ void Partition::maintain() {
 void Partition::drop_graph() {
   graph_.reset();
   kept_aside_.clear();
-  churn_ = audited_churn_ = 0;
+  churn_ = wear_ = 0;
   audit_due_ = false;
 }
 

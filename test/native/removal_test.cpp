@@ -109,10 +109,15 @@ ERRATA_TEST(rows_that_a_graph_does_not_find_are_compared_by_their_codes) {
     CHECK(answer.compared >= aside && answer.rescored < aside / 2);
     missed += answer.hits[0].key != key;
     ++asked;
+    // A wider beam finds some of those that are aside too: none may be there twice.
+    CHECK(partition.search({&rows[key * kDimensions], 40, 256, {}}, answer).ok());
+    std::set<Key> once;
+    for (const Hit& hit : answer.hits) once.insert(hit.key);
+    CHECK(answer.hits.size() == 40 && once.size() == 40);
   }
-  // More than half of the rows are aside and would be missed without them; of the others the graph itself,
-  // whose answers are not exhaustive, misses one or two with some seeds.
-  CHECK(missed * 100 <= asked);
+  // About half of the rows are aside and would be missed without them.
+  std::printf("  %zu of %zu missed\n", missed, asked);
+  CHECK(missed == 0);
 }
 
 ERRATA_TEST(compaction_begins_by_itself_and_the_graph_answers_until_the_next_one_is_there) {
@@ -173,6 +178,31 @@ ERRATA_TEST(a_graph_built_by_several_threads_beside_writers_finds_every_row) {
   CHECK(report.checked == live.size());
   CHECK(lost_keys(partition, rows, live) == 0);
   std::printf("  %zu of %zu rows had to be linked anew\n", report.lost, live.size());
+}
+
+ERRATA_TEST(a_new_graph_finds_every_row_without_an_audit) {
+  // Insertions beside each other push links out: of a hundred such graphs dozens lost a row for good.
+  constexpr std::size_t n = 3000, kBuilds = 8;
+  std::size_t lost = 0, aside = 0, audits = 0;
+  for (const std::size_t connectivity : {6, 8, 12, 16}) {
+    for (std::size_t build = 0; build < (kSlow ? 1 : kBuilds); ++build) {
+      std::mt19937_64 random(seed() + build);
+      const std::vector<float> rows = random_units(n, kDimensions, 100, random);
+      PartitionOptions options = graph_options(n);
+      options.graph = {connectivity, 4 * connectivity};
+      options.build_threads = 2;
+      Partition partition(options, kernels());
+      CHECK(partition.put(plain_batch(0, n, rows.data(), kDimensions)).ok());
+      partition.settle();
+      std::set<Key> keys;
+      for (Key key = 0; key < n; ++key) keys.insert(key);
+      lost += lost_keys(partition, rows, keys);
+      aside += partition.stats().kept_aside;
+      audits += partition.stats().audits;
+    }
+  }
+  std::printf("  %zu lost, %zu kept aside, %zu audits\n", lost, aside, audits);
+  CHECK(lost == 0 && aside < 100);
 }
 
 ERRATA_TEST(an_audit_counts_equal_rows_as_found_and_of_an_empty_partition_checks_nothing) {
