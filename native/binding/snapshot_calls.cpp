@@ -1,5 +1,6 @@
 #include "binding/snapshot_calls.hpp"
 
+#include <cstdlib>
 #include <memory>
 #include <string>
 #include <thread>
@@ -17,16 +18,28 @@ namespace {
 constexpr std::size_t kLargestInteger = 9007199254740991;  // 2^53 - 1
 constexpr unsigned kMostThreads = 8;                       // memory is full with fewer
 
+using MemoryHandle = std::shared_ptr<SnapshotMemory>;
+
 struct SaveTask {
-  std::string path;
+  std::string path;  // empty: into memory
   SnapshotFacts facts;
   std::vector<std::uint8_t> directory;
   std::vector<std::shared_ptr<Partition>> partitions;
   bool stops_background = false;
   std::uint64_t bytes = 0;
+  std::unique_ptr<MemorySink> memory;
 
   Status operator()() {
-    SnapshotWriter writer(path, facts);
+    if (path.empty()) {
+      memory = std::make_unique<MemorySink>();
+      return write(*memory);
+    }
+    FileSink file(path);
+    return write(file);
+  }
+
+  Status write(SnapshotSink& sink) {
+    SnapshotWriter writer(sink, facts);
     Status status = writer.open();
     if (!status.ok()) return status;
     writer.begin_section(SectionKind::kDirectory, 0);
@@ -41,6 +54,7 @@ struct SaveTask {
 
 struct OpenTask {
   std::string path;
+  std::shared_ptr<SnapshotMemory> memory;  // instead of a path
   SnapshotWanted wanted;
   unsigned threads = 1;
   Refusal refusal = Refusal::kNone;
@@ -48,7 +62,8 @@ struct OpenTask {
   std::shared_ptr<Snapshot> snapshot;
 
   Status operator()() {
-    snapshot = Snapshot::open(path, wanted, threads, refusal, detail);
+    snapshot = memory != nullptr ? Snapshot::open(memory, wanted, threads, refusal, detail)
+                                 : Snapshot::open(path, wanted, threads, refusal, detail);
     return {};
   }
 };
@@ -101,7 +116,7 @@ Napi::Value save_snapshot(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
   const Napi::Object options = options_of(info);
   SaveTask task;
-  task.path = read_text(options, "path");
+  if (!options.Get("path").IsUndefined()) task.path = read_text(options, "path");
   task.facts.model = read_text(options, "model");
   task.facts.store = read_text(options, "store");
   task.facts.revision = read_number(options, "revision");
@@ -123,14 +138,41 @@ Napi::Value save_snapshot(const Napi::CallbackInfo& info) {
   }
   return run_off_loop(env, Lane::kWrite, std::move(task),
                       [](Napi::Env out, const SaveTask& done) -> Napi::Value {
-                        return Napi::Number::New(out, static_cast<double>(done.bytes));
+                        if (!done.memory) return Napi::Number::New(out, static_cast<double>(done.bytes));
+                        const std::size_t bytes = done.memory->size();
+                        return Napi::ArrayBuffer::New(out, done.memory->release(), bytes,
+                                                      [](Napi::Env, void* data) { std::free(data); });
                       });
+}
+
+Napi::Value allocate_snapshot(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
+  const std::size_t bytes = read_integer(info[0], "bytes", 1, kLargestInteger, 1);
+  const MemoryHandle memory = SnapshotMemory::allocate(bytes);
+  if (memory == nullptr) {
+    throw to_error(env, Status::fail(Code::kOutOfMemory, "Expected memory for a snapshot, received none"));
+  }
+  const auto keep = [](Napi::Env, void*, MemoryHandle* handle) { delete handle; };
+  auto object = Napi::Object::New(env);
+  object.Set("bytes", Napi::ArrayBuffer::New(env, memory->data(), bytes, keep, new MemoryHandle(memory)));
+  object.Set("memory",
+             Napi::External<MemoryHandle>::New(env, new MemoryHandle(memory),
+                                               [](Napi::Env, MemoryHandle* handle) { delete handle; }));
+  return object;
 }
 
 Napi::Value open_snapshot(const Napi::CallbackInfo& info) {
   const Napi::Object options = options_of(info);
   OpenTask task;
-  task.path = read_text(options, "path");
+  const Napi::Value memory = options.Get("memory");
+  if (memory.IsUndefined()) {
+    task.path = read_text(options, "path");
+  } else if (memory.IsExternal()) {
+    task.memory = *memory.As<Napi::External<MemoryHandle>>().Data();
+  } else {
+    throw to_error(info.Env(),
+                   Status::fail(Code::kInvalidInput, "Expected what allocateSnapshot made for memory"));
+  }
   task.wanted.model = read_text(options, "model");
   task.wanted.store = read_text(options, "store");
   task.wanted.dimensions = static_cast<std::uint32_t>(read_number(options, "dimensions"));

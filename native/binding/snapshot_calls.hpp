@@ -5,8 +5,13 @@
 namespace errata::binding {
 
 /// saveSnapshot(options, directory: Uint8Array, partitions: Partition[]): Promise<number>, the file's bytes.
-/// `NativeAddon.saveSnapshot` of src/adapters/native/load-addon.ts.
+/// Without a path: Promise<ArrayBuffer>, the bytes. `NativeAddon.saveSnapshot` of
+/// src/adapters/native/load-addon.ts.
 Napi::Value save_snapshot(const Napi::CallbackInfo& info);
+
+/// allocateSnapshot(bytes): memory to fill and then to open instead of a path. OUT_OF_MEMORY where there is
+/// none.
+Napi::Value allocate_snapshot(const Napi::CallbackInfo& info);
 
 /// openSnapshot(options): Promise of what `NativeAddon.openSnapshot` says; its `handle` is for
 /// `Partition.restore`.

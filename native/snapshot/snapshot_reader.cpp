@@ -5,7 +5,6 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <new>
 #include <system_error>
 #include <thread>
 
@@ -20,8 +19,6 @@
 
 namespace errata {
 namespace {
-
-constexpr std::align_val_t kAlignment{kSnapshotPage};
 
 std::string text_of(const char* field, std::size_t size) {
   return std::string(field, std::find(field, field + size, '\0'));
@@ -54,27 +51,42 @@ const char* refusal_name(Refusal refusal) {
 }
 
 Snapshot::~Snapshot() {
-  if (data_ == nullptr) return;
 #if !defined(_WIN32)
-  if (mapped_) {
-    munmap(data_, bytes_);
-    return;
-  }
+  if (mapped_) munmap(data_, bytes_);
 #endif
-  ::operator delete(data_, kAlignment);
 }
 
 std::shared_ptr<Snapshot> Snapshot::open(const std::string& path, const SnapshotWanted& wanted,
                                          unsigned threads, Refusal& refusal, std::string& detail) {
   std::shared_ptr<Snapshot> snapshot(new Snapshot());
   refusal = snapshot->map(path, detail);
-  if (refusal == Refusal::kNone) refusal = snapshot->check_header(wanted, detail);
-  if (refusal == Refusal::kNone) refusal = snapshot->check_table(detail);
-  if (refusal == Refusal::kNone && !(snapshot->verify(threads) && snapshot->check_late_digests())) {
+  if (refusal == Refusal::kNone) refusal = snapshot->check(wanted, threads, detail);
+  return refusal == Refusal::kNone ? snapshot : nullptr;
+}
+
+std::shared_ptr<Snapshot> Snapshot::open(std::shared_ptr<SnapshotMemory> memory, const SnapshotWanted& wanted,
+                                         unsigned threads, Refusal& refusal, std::string& detail) {
+  std::shared_ptr<Snapshot> snapshot(new Snapshot());
+  snapshot->data_ = memory->data();
+  snapshot->bytes_ = memory->size();
+  snapshot->memory_ = std::move(memory);
+  if (snapshot->bytes_ < kSnapshotPage) {
+    detail = "shorter than a header";
+    refusal = Refusal::kTruncated;
+  } else {
+    refusal = snapshot->check(wanted, threads, detail);
+  }
+  return refusal == Refusal::kNone ? snapshot : nullptr;
+}
+
+Refusal Snapshot::check(const SnapshotWanted& wanted, unsigned threads, std::string& detail) {
+  Refusal refusal = check_header(wanted, detail);
+  if (refusal == Refusal::kNone) refusal = check_table(detail);
+  if (refusal == Refusal::kNone && !(verify(threads) && check_late_digests())) {
     refusal = Refusal::kCorrupt;
     detail = "a section's digest differs";
   }
-  return refusal == Refusal::kNone ? snapshot : nullptr;
+  return refusal;
 }
 
 Refusal Snapshot::map(const std::string& path, std::string& detail) {
@@ -88,8 +100,12 @@ Refusal Snapshot::map(const std::string& path, std::string& detail) {
   bytes_ = static_cast<std::size_t>(_ftelli64(file));
   _fseeki64(file, 0, SEEK_SET);
   if (bytes_ >= kSnapshotPage) {
-    data_ = static_cast<std::byte*>(::operator new(bytes_, kAlignment, std::nothrow));
-    if (data_ == nullptr || std::fread(data_, 1, bytes_, file) != bytes_) bytes_ = 0;
+    memory_ = SnapshotMemory::allocate(bytes_);
+    if (memory_ != nullptr && std::fread(memory_->data(), 1, bytes_, file) == bytes_) {
+      data_ = memory_->data();
+    } else {
+      bytes_ = 0;
+    }
   }
   std::fclose(file);
 #else

@@ -7,6 +7,7 @@
 
 #include "common/status.hpp"
 #include "snapshot/format.hpp"
+#include "snapshot/snapshot_memory.hpp"
 
 namespace errata {
 
@@ -60,6 +61,9 @@ class Snapshot : public std::enable_shared_from_this<Snapshot> {
   /// where the file is not what was wanted.
   static std::shared_ptr<Snapshot> open(const std::string& path, const SnapshotWanted& wanted,
                                         unsigned threads, Refusal& refusal, std::string& detail);
+  /// The same of a snapshot that lies in memory, and is this one's from now on: partitions write into it.
+  static std::shared_ptr<Snapshot> open(std::shared_ptr<SnapshotMemory> memory, const SnapshotWanted& wanted,
+                                        unsigned threads, Refusal& refusal, std::string& detail);
   ~Snapshot();
   Snapshot(const Snapshot&) = delete;
   Snapshot& operator=(const Snapshot&) = delete;
@@ -73,6 +77,7 @@ class Snapshot : public std::enable_shared_from_this<Snapshot> {
  private:
   Snapshot() = default;
   Refusal map(const std::string& path, std::string& detail);
+  Refusal check(const SnapshotWanted& wanted, unsigned threads, std::string& detail);
   Refusal check_header(const SnapshotWanted& wanted, std::string& detail) const;
   Refusal check_table(std::string& detail);
   bool verify(unsigned threads) const;
@@ -82,6 +87,7 @@ class Snapshot : public std::enable_shared_from_this<Snapshot> {
   std::byte* data_ = nullptr;
   std::size_t bytes_ = 0;
   bool mapped_ = false;
+  std::shared_ptr<SnapshotMemory> memory_;  // where it is not mapped
   std::vector<SectionEntry> table_;
 };
 

@@ -1,69 +1,13 @@
 #include "snapshot/snapshot_writer.hpp"
 
 #include <algorithm>
-#include <atomic>
-#include <cerrno>
 #include <cstring>
 #include <utility>
 
 #include "snapshot/digest.hpp"
 
-#if defined(_WIN32)
-#include <io.h>
-#include <process.h>
-#else
-#include <fcntl.h>
-#include <unistd.h>
-#endif
-
 namespace errata {
 namespace {
-
-bool sync_file(std::FILE* file) {
-  if (std::fflush(file) != 0) return false;
-#if defined(_WIN32)
-  return _commit(_fileno(file)) == 0;
-#else
-  return fsync(fileno(file)) == 0;
-#endif
-}
-
-/// So that the rename survives a power cut. Windows has no such call; its rename is journalled.
-bool sync_folder(const std::string& path) {
-#if defined(_WIN32)
-  (void)path;
-  return true;
-#else
-  const std::size_t slash = path.rfind('/');
-  const std::string folder = slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
-  const int handle = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY);
-  if (handle < 0) return false;
-  const bool synced = fsync(handle) == 0;
-  ::close(handle);
-  return synced;
-#endif
-}
-
-/// A name that no other writer has, in this process or another.
-std::string name_beside(const std::string& path) {
-  static std::atomic<unsigned> number{0};
-#if defined(_WIN32)
-  const int process = _getpid();
-#else
-  const int process = static_cast<int>(getpid());
-#endif
-  return path + "." + std::to_string(process) + "-" + std::to_string(++number) + ".new";
-}
-
-/// For the owner's eyes only, as far as the system has such a notion.
-std::FILE* create_file(const std::string& path) {
-#if defined(_WIN32)
-  return std::fopen(path.c_str(), "wb");
-#else
-  const int handle = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-  return handle < 0 ? nullptr : fdopen(handle, "wb");
-#endif
-}
 
 void copy_text(char* target, std::size_t size, const std::string& text) {
   std::memcpy(target, text.data(), text.size() < size ? text.size() : size);
@@ -71,19 +15,8 @@ void copy_text(char* target, std::size_t size, const std::string& text) {
 
 }  // namespace
 
-SnapshotWriter::SnapshotWriter(std::string path, SnapshotFacts facts)
-    : path_(std::move(path)), beside_(name_beside(path_)), facts_(std::move(facts)) {}
-
-SnapshotWriter::~SnapshotWriter() {
-  if (file_ == nullptr) return;
-  std::fclose(file_);
-  std::remove(beside_.c_str());
-}
-
-Status SnapshotWriter::trouble(const char* what) const {
-  return Status::fail(Code::kInvalidInput, std::string("Expected to ") + what +
-                                               " the snapshot's file, received: " + std::strerror(errno));
-}
+SnapshotWriter::SnapshotWriter(SnapshotSink& sink, SnapshotFacts facts)
+    : sink_(sink), facts_(std::move(facts)) {}
 
 Status SnapshotWriter::open() {
   const std::uint32_t mark = kByteOrderMark;
@@ -93,13 +26,11 @@ Status SnapshotWriter::open() {
   if (facts_.model.size() > kModelBytes || facts_.store.size() > kStoreBytes) {
     return Status::fail(Code::kInvalidInput, "Expected shorter names of model and store");
   }
-  file_ = create_file(beside_);
-  if (file_ == nullptr) return trouble("create");
-  std::setvbuf(file_, nullptr, _IOFBF, kSnapshotPiece);
+  Status status = sink_.open();
   const std::vector<char> page(kSnapshotPage);
-  if (std::fwrite(page.data(), 1, page.size(), file_) != page.size()) return trouble("write");
+  if (status.ok()) status = sink_.append(page.data(), page.size());
   piece_.reserve(kSnapshotPiece);
-  return {};
+  return status;
 }
 
 void SnapshotWriter::begin_section(SectionKind kind, std::uint32_t partition, std::size_t piece_bytes) {
@@ -131,7 +62,8 @@ Status SnapshotWriter::flush() {
   SectionEntry& entry = table_.back();
   digests_.push_back(digest(entry.offset, piece_.data(), piece_.size()));
   entry.digest = combine_digests(entry.digest, digests_.back());
-  if (std::fwrite(piece_.data(), 1, piece_.size(), file_) != piece_.size()) return trouble("write");
+  Status status = sink_.append(piece_.data(), piece_.size());
+  if (!status.ok()) return status;
   offset_ += piece_.size();
   piece_.clear();
   return {};
@@ -181,20 +113,11 @@ Status SnapshotWriter::finish(std::uint64_t& bytes) {
   copy_text(header.store, kStoreBytes, facts_.store);
   header.digest = digest(kSnapshotVersion, &header, offsetof(SnapshotHeader, digest));
 
-  if (std::fwrite(table.data(), 1, table.size(), file_) != table.size()) return trouble("write");
-  if (std::fseek(file_, 0, SEEK_SET) != 0) return trouble("write");
-  if (std::fwrite(&header, 1, sizeof(header), file_) != sizeof(header)) return trouble("write");
-  if (!sync_file(file_)) return trouble("flush");
-  const bool closed = std::fclose(file_) == 0;
-  file_ = nullptr;
-  if (!closed || std::rename(beside_.c_str(), path_.c_str()) != 0) {
-    Status status = trouble("move");
-    std::remove(beside_.c_str());
-    return status;
-  }
-  if (!sync_folder(path_)) return trouble("record the name of");
+  Status status = sink_.append(table.data(), table.size());
+  if (status.ok()) status = sink_.replace_start(&header, sizeof(header));
+  if (status.ok()) status = sink_.finish();
   bytes = header.file_bytes;
-  return {};
+  return status;
 }
 
 }  // namespace errata

@@ -1,12 +1,12 @@
 #pragma once
 
 #include <cstdint>
-#include <cstdio>
 #include <string>
 #include <vector>
 
 #include "common/status.hpp"
 #include "snapshot/format.hpp"
+#include "snapshot/snapshot_sink.hpp"
 
 namespace errata {
 
@@ -19,16 +19,13 @@ struct SnapshotFacts {
   std::string store;
 };
 
-/// Writes `path` whole or not at all: beside it first, then fsync, rename, fsync of the folder. Not
-/// thread-safe. A writer that is destroyed before `finish()` leaves nothing behind.
+/// Writes a snapshot into a sink, which must outlive it. Not thread-safe.
 class SnapshotWriter {
  public:
-  SnapshotWriter(std::string path, SnapshotFacts facts);
-  ~SnapshotWriter();
+  SnapshotWriter(SnapshotSink& sink, SnapshotFacts facts);
   SnapshotWriter(const SnapshotWriter&) = delete;
   SnapshotWriter& operator=(const SnapshotWriter&) = delete;
 
-  /// UNAVAILABLE-like trouble with the disk comes as INVALID_INPUT with the system's reason.
   Status open();
   /// Digests are of pieces of `piece_bytes`, a multiple of 8; the last one takes the padding too. Rows, codes
   /// and graphs get a section of their pieces' digests after them.
@@ -36,17 +33,14 @@ class SnapshotWriter {
   Status append(const void* data, std::size_t bytes);
   Status end_section();
   void count_partition(std::uint64_t rows, std::uint64_t keys);
-  /// Makes the file the one at `path`. `bytes` is its size.
+  /// Completes the sink. `bytes` is the snapshot's size.
   Status finish(std::uint64_t& bytes);
 
  private:
   Status flush();
-  Status trouble(const char* what) const;
 
-  const std::string path_;
-  const std::string beside_;
+  SnapshotSink& sink_;
   SnapshotFacts facts_;
-  std::FILE* file_ = nullptr;
   std::vector<SectionEntry> table_;
   std::vector<char> piece_;
   std::size_t piece_bytes_ = kSnapshotPiece;

@@ -4,23 +4,24 @@ import type { NativeVectorIndex } from '../adapters/native/native-vector-index.j
 import { SnapshotFiles } from '../adapters/native/snapshot-files.js';
 import type { Config } from '../config/config.js';
 import type { IndexSnapshots } from '../ports/index-snapshots.js';
+import { openCipher } from './open-cipher.js';
 
 /** The file name of the vector index's snapshot under `dataDir`, whichever the store. */
 const SNAPSHOT_FILE = 'vectors.snapshot';
+const SEALED_FILE = 'vectors.sealed';
 
 /**
- * Where the vector index is kept between starts. Not where the store is encrypted: a snapshot is mapped into memory as it lies
- * on disk, so that it would be the plain copy of every vector. One from before the key came is removed.
+ * Where the vector index is kept between starts. Sealed where the store is encrypted; a plain one from before the key came is
+ * removed.
  */
 export function openSnapshots(
-  config: Pick<Config, 'dataDir' | 'snapshots' | 'keyFile' | 'keys' | 'keyCommand'>,
+  config: Config,
   index: NativeVectorIndex,
   modelId: string,
 ): IndexSnapshots | undefined {
-  const path = join(config.dataDir, SNAPSHOT_FILE);
-  if (config.keyFile !== undefined || config.keys !== undefined || config.keyCommand !== undefined) {
-    rmSync(path, { force: true });
-    return undefined;
-  }
-  return config.snapshots ? new SnapshotFiles({ index, path, modelId }) : undefined;
+  const cipher = openCipher(config);
+  const plain = join(config.dataDir, SNAPSHOT_FILE);
+  if (cipher !== undefined) rmSync(plain, { force: true });
+  const path = cipher === undefined ? plain : join(config.dataDir, SEALED_FILE);
+  return config.snapshots ? new SnapshotFiles({ index, path, modelId, cipher }) : undefined;
 }

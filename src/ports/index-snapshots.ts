@@ -1,4 +1,4 @@
-/** Why no snapshot was taken; the names are those of schema/snapshot-v1.md. `AHEAD_OF_STORE` is the app's own. */
+/** Why no snapshot was taken; the names are those of schema/snapshot-v1.md. `AHEAD_OF_STORE` is the app's own, `KEY_MISSING` a sealed one's. */
 export type SnapshotRefusal =
   | 'ABSENT'
   | 'NOT_A_SNAPSHOT'
@@ -8,6 +8,7 @@ export type SnapshotRefusal =
   | 'WRONG_SHAPE'
   | 'TRUNCATED'
   | 'CORRUPT'
+  | 'KEY_MISSING'
   | 'AHEAD_OF_STORE';
 
 export interface RestoredSnapshot {

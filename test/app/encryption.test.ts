@@ -82,15 +82,19 @@ describe('an installation with a key', () => {
     expect(stored().includes('uagga')).toBe(false);
   });
 
-  it('keeps no snapshot of the vector index, which would be a plain copy, and removes an older one', async () => {
+  it('seals the snapshot of the vector index, and removes a plain one from before', async () => {
     const vectorIndex = createNativeVectorIndex({ dimensions: 8 });
     const plain = settings({});
     const file = join(plain.dataDir, 'vectors.snapshot');
     writeFileSync(file, 'vectors');
     expect(openSnapshots(plain, vectorIndex, 'm')).toBeDefined();
     expect(existsSync(file)).toBe(true);
-    expect(openSnapshots(settings({ ERRATA_KEYS: k2 }), vectorIndex, 'm')).toBeUndefined();
+    const sealed = openSnapshots(settings({ ERRATA_KEYS: k2 }), vectorIndex, 'm');
     expect(existsSync(file)).toBe(false);
+    await sealed?.save('store', 1, true);
+    expect(existsSync(file)).toBe(false);
+    expect(readFileSync(join(plain.dataDir, 'vectors.sealed')).subarray(0, 8).toString()).toBe('ERRSEAL1');
+    expect(await sealed?.restore('store', 1)).toMatchObject({ revision: 1, notes: 0 });
     await vectorIndex.close();
   });
 

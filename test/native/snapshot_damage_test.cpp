@@ -53,7 +53,8 @@ bool flipped_is_refused(const std::string& path, const Partition& sound, bool la
   query.k = 1;
   CHECK_MESSAGE(restored.search(query, answer).code == Code::kCorrupt, where);
   CHECK(restored.put(plain_batch(1000, 1, vectors.data(), kDimensions)).code == Code::kCorrupt);
-  SnapshotWriter writer(path + "-again", {7, kDimensions, true, 0, "model", "store"});
+  FileSink sink(path + "-again");
+  SnapshotWriter writer(sink, {7, kDimensions, true, 0, "model", "store"});
   CHECK(writer.open().ok() && restored.save(writer, 0, true).code == Code::kCorrupt);
   return true;
 }
@@ -103,7 +104,8 @@ ERRATA_TEST(snapshot_with_right_digests_and_wrong_content_does_no_harm) {
   std::size_t refused = 0;
   for (std::size_t round = 0; round < 300; ++round) {
     const TemporaryFile forged;
-    SnapshotWriter writer(forged.path, {7, kDimensions, true, 0, "model", "store"});
+    FileSink sink(forged.path);
+    SnapshotWriter writer(sink, {7, kDimensions, true, 0, "model", "store"});
     CHECK(writer.open().ok());
     const SectionKind target = round % 3 == 0   ? SectionKind::kSlots
                                : round % 3 == 1 ? SectionKind::kTags

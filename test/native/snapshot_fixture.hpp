@@ -84,8 +84,8 @@ inline void fill(Partition& partition, std::size_t n, std::mt19937_64& random) {
   partition.settle();
 }
 
-inline Status save(Partition& partition, const std::string& path) {
-  SnapshotWriter writer(path, {7, kDimensions, true, 1'700'000'000'000, "model", "store"});
+inline Status save(Partition& partition, SnapshotSink& sink) {
+  SnapshotWriter writer(sink, {7, kDimensions, true, 1'700'000'000'000, "model", "store"});
   Status status = writer.open();
   if (!status.ok()) return status;
   writer.begin_section(SectionKind::kDirectory, 0);
@@ -94,6 +94,11 @@ inline Status save(Partition& partition, const std::string& path) {
   if (status.ok()) status = partition.save(writer, 0, true);
   std::uint64_t bytes = 0;
   return status.ok() ? writer.finish(bytes) : status;
+}
+
+inline Status save(Partition& partition, const std::string& path) {
+  FileSink file(path);
+  return save(partition, file);
 }
 
 inline void check_equal(const Partition& a, const Partition& b, std::mt19937_64& random) {

@@ -112,6 +112,39 @@ ERRATA_TEST(snapshot_leaves_no_erased_vector_on_disk) {
   CHECK(holds(0) && !holds(1) && holds(2));
 }
 
+ERRATA_TEST(a_snapshot_in_memory_is_the_same_bytes_and_opens_as_well) {
+  std::mt19937_64 random(seed());
+  const TemporaryFile file;
+  Partition original(options(500), kernels());
+  fill(original, 900, random);
+  CHECK(save(original, file.path).ok());
+  MemorySink sink;
+  CHECK(save(original, sink).ok());
+  const std::vector<char> bytes = file.read();
+  const std::size_t size = sink.size();
+  char* const kept = static_cast<char*>(sink.release());
+  CHECK(size == bytes.size() && std::equal(bytes.begin(), bytes.end(), kept) && sink.size() == 0);
+
+  const auto opened = [&](std::size_t length, Refusal& refusal) {
+    auto memory = SnapshotMemory::allocate(length);
+    std::memcpy(memory->data(), kept, length);
+    std::string detail;
+    return Snapshot::open(std::move(memory), kWanted, 2, refusal, detail);
+  };
+  Refusal refusal = Refusal::kNone;
+  for (const bool late : {false, true}) {
+    Partition restored(options(500, late), kernels());
+    CHECK(restored.restore(opened(size, refusal), 0).ok());
+    check_equal(original, restored, random);
+    CHECK(restored.verified().ok());
+  }
+  CHECK(opened(size - 1, refusal) == nullptr && refusal == Refusal::kTruncated);
+  CHECK(opened(16, refusal) == nullptr && refusal == Refusal::kTruncated);
+  kept[100] ^= 1;
+  CHECK(opened(size, refusal) == nullptr && refusal == Refusal::kCorrupt);
+  std::free(kept);
+}
+
 ERRATA_TEST(snapshot_of_other_things_is_refused_by_name) {
   std::mt19937_64 random(seed());
   Partition partition(options(1'000'000), kernels());

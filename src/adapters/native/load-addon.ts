@@ -168,12 +168,27 @@ export interface NativeSnapshotHandle {
   readonly [snapshotHandle]: never;
 }
 
-export interface NativeSnapshotWanted {
-  readonly path: string;
+declare const snapshotMemory: unique symbol;
+/** Memory for a snapshot's bytes: fill them, then open it. The one who opens it owns them from then on. */
+export interface NativeSnapshotMemory {
+  readonly bytes: ArrayBuffer;
+  readonly memory: { readonly [snapshotMemory]: never };
+}
+
+export interface NativeSnapshotContent {
   readonly dimensions: number;
   readonly codes: boolean;
   readonly model: string;
   readonly store: string;
+}
+
+export type NativeSnapshotWanted = NativeSnapshotContent &
+  ({ readonly path: string } | { readonly memory: NativeSnapshotMemory['memory'] });
+
+export interface NativeSnapshotMoment {
+  readonly revision: number;
+  readonly createdMs: number;
+  readonly stopsBackground: boolean;
 }
 
 /** `refusal` is `NONE` where the file was taken; only then is the rest there. */
@@ -205,18 +220,22 @@ export interface NativeAddon {
   /** Threads started; calls that run and that wait. */
   poolStats(): { readonly threads: number; readonly running: number; readonly queued: number };
   /**
-   * Writes `path` whole or not at all; resolves with its bytes. Writers of the partitions wait, searches do not.
-   * Rejects with `QUEUE_FULL` while a partition builds or compacts, unless that is to be stopped.
+   * Writes `path` whole or not at all and resolves with its size; without a path, resolves with the bytes. Writers of the
+   * partitions wait, searches do not. Rejects with `QUEUE_FULL` while a partition builds or compacts, unless that is to be
+   * stopped.
    */
   saveSnapshot(
-    options: NativeSnapshotWanted & {
-      readonly revision: number;
-      readonly createdMs: number;
-      readonly stopsBackground: boolean;
-    },
+    options: NativeSnapshotContent & NativeSnapshotMoment & { readonly path: string },
     directory: Uint8Array,
     partitions: readonly NativePartition[],
   ): Promise<number>;
+  saveSnapshot(
+    options: NativeSnapshotContent & NativeSnapshotMoment,
+    directory: Uint8Array,
+    partitions: readonly NativePartition[],
+  ): Promise<ArrayBuffer>;
+  /** Throws `OUT_OF_MEMORY` where there is none. */
+  allocateSnapshot(bytes: number): NativeSnapshotMemory;
   openSnapshot(wanted: NativeSnapshotWanted): Promise<NativeOpenedSnapshot>;
   readonly Partition: new (options: NativePartitionOptions) => NativePartition;
   isa(): string;

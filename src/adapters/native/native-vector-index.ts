@@ -19,11 +19,18 @@ import {
   type NativeAnswer,
   type NativePartition,
   type NativePartitionOptions,
+  type NativeSnapshotMemory,
   type NativeStop,
 } from './load-addon.js';
 import { mergeAnswers } from './merge-answers.js';
 import { NoteDirectory } from './note-directory.js';
-import { restoreDirectory, type SnapshotFile, saveDirectory } from './snapshot-directory.js';
+import {
+  restoreDirectory,
+  type SnapshotMoment,
+  type SnapshotOwner,
+  type SnapshotSource,
+  saveDirectory,
+} from './snapshot-directory.js';
 import { sumStats } from './sum-stats.js';
 import { WorkQueues } from './work-queues.js';
 
@@ -132,19 +139,33 @@ export class NativeVectorIndex implements VectorIndex {
     return sumStats(all, this.#directory.count(), this.#addon.isa());
   }
 
-  /** Writes all that is held, as of one moment. The revision must be one whose changes were all applied before this call. */
-  async saveSnapshot(file: SnapshotFile, revision: number, last = false): Promise<number> {
+  /**
+   * Writes all that is held, as of one moment, to a file and resolves with its size. The revision must be one whose changes
+   * were all applied before this call.
+   */
+  async saveSnapshot(owner: SnapshotOwner, moment: SnapshotMoment, path: string): Promise<number> {
     this.#checkOpen();
-    return this.#queues.write(() =>
-      saveDirectory(this.#addon, this.#directory, { ...this.#shape(), ...file }, { revision, last }),
-    );
+    const content = { ...this.#shape(), ...owner };
+    return this.#queues.write(() => saveDirectory(this.#addon, this.#directory, content, moment, path));
   }
 
-  /** Fills this empty index from a file, or leaves it empty. */
-  async restoreSnapshot(file: SnapshotFile): Promise<RestoredSnapshot | RefusedSnapshot> {
+  /** The same in memory: a second copy of all that is held. */
+  async snapshotBytes(owner: SnapshotOwner, moment: SnapshotMoment): Promise<ArrayBuffer> {
+    this.#checkOpen();
+    const content = { ...this.#shape(), ...owner };
+    return this.#queues.write(() => saveDirectory(this.#addon, this.#directory, content, moment, undefined));
+  }
+
+  /** Memory for `restoreSnapshot`, to be filled with a snapshot's bytes. */
+  allocateSnapshot(bytes: number): NativeSnapshotMemory {
+    return this.#addon.allocateSnapshot(bytes);
+  }
+
+  /** Fills this empty index from a file or from memory, or leaves it empty. */
+  async restoreSnapshot(source: SnapshotSource): Promise<RestoredSnapshot | RefusedSnapshot> {
     this.#checkOpen();
     return this.#queues.write(() =>
-      restoreDirectory(this.#addon, this.#directory, { ...this.#shape(), ...file }, this.#createPartition),
+      restoreDirectory(this.#addon, this.#directory, { ...this.#shape(), ...source }, this.#createPartition),
     );
   }
 

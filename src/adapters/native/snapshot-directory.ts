@@ -4,41 +4,60 @@ import {
   errorCode,
   type NativeAddon,
   type NativePartition,
+  type NativeSnapshotContent,
+  type NativeSnapshotMemory,
   type NativeSnapshotWanted,
 } from './load-addon.js';
 import type { NoteDirectory } from './note-directory.js';
 
-/** A snapshot's place and whose vectors and notes it holds. */
-export interface SnapshotFile {
-  readonly path: string;
+/** Whose vectors and notes a snapshot holds. */
+export interface SnapshotOwner {
   readonly model: string;
   readonly store: string;
 }
+/** And where it is, as `NativeAddon.openSnapshot` takes it. */
+export type SnapshotSource = SnapshotOwner &
+  ({ readonly path: string } | Pick<NativeSnapshotMemory, 'memory'>);
+/** Up to where; `last`: nothing may keep it from being written. */
+export interface SnapshotMoment {
+  readonly revision: number;
+  readonly last: boolean;
+}
 
-/** Runs as one of the index's writes, so that directory and partitions are of one moment. Resolves with the file's bytes. */
+/**
+ * Runs as one of the index's writes, so that directory and partitions are of one moment. Resolves with the size of the file at
+ * `path`, or without one with the bytes.
+ */
+export function saveDirectory<Path extends string | undefined>(
+  addon: NativeAddon,
+  directory: NoteDirectory,
+  content: NativeSnapshotContent,
+  { revision, last }: SnapshotMoment,
+  path: Path,
+): Promise<Path extends string ? number : ArrayBuffer>;
 export function saveDirectory(
   addon: NativeAddon,
   directory: NoteDirectory,
-  file: NativeSnapshotWanted,
-  moment: { readonly revision: number; readonly last: boolean },
-): Promise<number> {
+  content: NativeSnapshotContent,
+  { revision, last }: SnapshotMoment,
+  path: string | undefined,
+): Promise<number | ArrayBuffer> {
   const partitions = Array.from(directory.allPartitions(), ({ native }) => native);
   const bytes = encodeDirectory(directory.image());
-  return addon.saveSnapshot(
-    { ...file, revision: moment.revision, createdMs: Date.now(), stopsBackground: moment.last },
-    bytes,
-    partitions,
-  );
+  const options = { ...content, revision, createdMs: Date.now(), stopsBackground: last };
+  return path === undefined
+    ? addon.saveSnapshot(options, bytes, partitions)
+    : addon.saveSnapshot({ ...options, path }, bytes, partitions);
 }
 
-/** Fills an empty directory; one that is not empty, or a file that is not wanted, leaves it as it is. */
+/** Fills an empty directory; one that is not empty, or a snapshot that is not wanted, leaves it as it is. */
 export async function restoreDirectory(
   addon: NativeAddon,
   directory: NoteDirectory,
-  file: NativeSnapshotWanted,
+  wanted: NativeSnapshotWanted,
   createPartition: () => NativePartition,
 ): Promise<RestoredSnapshot | RefusedSnapshot> {
-  const opened = await addon.openSnapshot(file);
+  const opened = await addon.openSnapshot(wanted);
   const { handle, directory: bytes, revision = 0, createdMs = 0, keys = 0 } = opened;
   if (handle === undefined || bytes === undefined) return refused(opened.refusal, opened.detail);
   const image = decodeDirectory(bytes);

@@ -1,19 +1,32 @@
 import { readdir, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
+import type { Cipher } from '../../ports/cipher.js';
 import type { IndexSnapshots, RefusedSnapshot, RestoredSnapshot } from '../../ports/index-snapshots.js';
 import type { NativeVectorIndex } from './native-vector-index.js';
+import { readSealedFile, type SealedFileTrouble, writeSealedFile } from './sealed-file.js';
+import type { SnapshotOwner } from './snapshot-directory.js';
 
 export interface SnapshotFilesOptions {
   readonly index: NativeVectorIndex;
   /** Its folder must exist by the first save. */
   readonly path: string;
   readonly modelId: string;
+  /** With it the file is sealed (schema/sealed-snapshot-v1.md), and the index's vectors never lie plain on the disk. */
+  readonly cipher?: Cipher | undefined;
 }
+
+const TROUBLE: Readonly<Record<SealedFileTrouble, string>> = {
+  ABSENT: 'no sealed snapshot',
+  NOT_A_SNAPSHOT: "the first bytes are not a sealed snapshot's",
+  TRUNCATED: 'shorter than it says',
+  CORRUPT: 'a piece does not open',
+  KEY_MISSING: 'sealed under a key that is not at hand',
+};
 
 /** A writer that was killed leaves its unfinished file; one of this age has no writer any more. */
 const STALE_MS = 3_600_000;
 
-/** One file a store, in the form of schema/snapshot-v1.md. */
+/** One file a store, in the form of schema/snapshot-v1.md, or sealed. */
 export class SnapshotFiles implements IndexSnapshots {
   readonly #options: SnapshotFilesOptions;
 
@@ -22,9 +35,13 @@ export class SnapshotFiles implements IndexSnapshots {
   }
 
   async restore(store: string, lastRevision: number): Promise<RestoredSnapshot | RefusedSnapshot> {
-    const { index, path: file, modelId } = this.#options;
+    const { index, path: file, modelId, cipher } = this.#options;
     await this.#removeStale();
-    const outcome = await index.restoreSnapshot({ path: file, model: modelId, store });
+    const owner = { model: modelId, store };
+    const outcome =
+      cipher === undefined
+        ? await index.restoreSnapshot({ ...owner, path: file })
+        : await this.#restoreSealed(owner, cipher);
     if ('refusal' in outcome || outcome.revision <= lastRevision) return outcome;
     // The store was put back to an earlier state, so what the index holds may never have happened.
     await index.clear();
@@ -35,9 +52,20 @@ export class SnapshotFiles implements IndexSnapshots {
   }
 
   async save(store: string, revision: number, last = false): Promise<{ readonly sizeBytes: number }> {
-    const { index, path: file, modelId } = this.#options;
-    const sizeBytes = await index.saveSnapshot({ path: file, model: modelId, store }, revision, last);
-    return { sizeBytes };
+    const { index, path: file, modelId, cipher } = this.#options;
+    const owner = { model: modelId, store };
+    const moment = { revision, last };
+    if (cipher === undefined) return { sizeBytes: await index.saveSnapshot(owner, moment, file) };
+    const bytes = await index.snapshotBytes(owner, moment);
+    return { sizeBytes: await writeSealedFile(file, new Uint8Array(bytes), cipher) };
+  }
+
+  async #restoreSealed(owner: SnapshotOwner, cipher: Cipher): Promise<RestoredSnapshot | RefusedSnapshot> {
+    const { index, path: file } = this.#options;
+    const read = await readSealedFile(file, cipher, (bytes) => index.allocateSnapshot(bytes));
+    if (typeof read === 'string') return { refusal: read, detail: TROUBLE[read] };
+    const outcome = await index.restoreSnapshot({ ...owner, memory: read.memory.memory });
+    return 'refusal' in outcome ? outcome : { ...outcome, sizeBytes: read.sizeBytes };
   }
 
   async #removeStale(): Promise<void> {

@@ -1,14 +1,18 @@
-import { mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { createAesGcmCipher } from '../../../src/adapters/crypto/aes-gcm-cipher.js';
+import { environmentKeys } from '../../../src/adapters/crypto/key-sources.js';
 import {
   createNativeVectorIndex,
   type NativeVectorIndex,
 } from '../../../src/adapters/native/native-vector-index.js';
 import { SnapshotFiles } from '../../../src/adapters/native/snapshot-files.js';
 import { seededRandom } from '../../../src/evaluation/statistics/seeded-random.js';
-import type { IndexedNote } from '../../../src/ports/vector-index.js';
+import type { Cipher } from '../../../src/ports/cipher.js';
+import type { IndexedNote, VectorHit } from '../../../src/ports/vector-index.js';
 import { DIMENSIONS, note, noteId, unit } from '../../contract/vector-index.contract.js';
 
 const random = seededRandom(20_260_131);
@@ -226,5 +230,150 @@ describe('SnapshotFiles', () => {
     expect(() => readFileSync(stale)).toThrow('ENOENT');
     expect(readFileSync(fresh, 'utf8')).toBe('x');
     rmSync(fresh);
+  });
+});
+
+describe('sealed SnapshotFiles', () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'errata-sealed-'));
+  const file = path.join(folder, 'vectors.sealed');
+  const keys = { k1: randomBytes(32), k2: randomBytes(32) };
+  const cipherOf = (...ids: (keyof typeof keys)[]): Cipher =>
+    createAesGcmCipher(
+      environmentKeys(ids.map((id) => `${id} ${keys[id].toString('base64')}`).join(','), 'ERRATA_KEYS'),
+    );
+  const indexes: NativeVectorIndex[] = [];
+  const open = (cipher: Cipher): { index: NativeVectorIndex; files: SnapshotFiles } => {
+    const index = createNativeVectorIndex({ dimensions: DIMENSIONS, graphThreshold: 2 });
+    indexes.push(index);
+    return { index, files: new SnapshotFiles({ index, path: file, modelId: 'model', cipher }) };
+  };
+  // Of three pieces, so that some can be exchanged.
+  const all = notes(9_000);
+  const query = { namespace: 'acme', vector: randomUnit(), k: 10, exact: true };
+  let sound: Buffer;
+  let expected: VectorHit[];
+
+  beforeAll(async () => {
+    const { index, files } = open(cipherOf('k1'));
+    await index.upsert(all);
+    const { sizeBytes } = await files.save('store', 42, true);
+    sound = readFileSync(file);
+    expect(sizeBytes).toBe(sound.length);
+    expected = [...(await index.search(query)).hits];
+  });
+  afterEach(async () => {
+    for (const index of indexes.splice(0)) await index.close();
+    writeFileSync(file, sound);
+  });
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  it('gives back what was saved, under a key that has become the second one too, and takes writes', async () => {
+    for (const cipher of [cipherOf('k1'), cipherOf('k2', 'k1')]) {
+      const { index, files } = open(cipher);
+      const outcome = await files.restore('store', 42);
+      expect(outcome).toMatchObject({ revision: 42, notes: 9_000, sizeBytes: sound.length });
+      if ('verified' in outcome) expect(await outcome.verified).toBeUndefined();
+      expect((await index.search(query)).hits).toEqual(expected);
+      await index.upsert([note('new', unit(1, 2, 3))]);
+      expect(index.count()).toBe(9_001);
+    }
+  });
+
+  it('holds no vector and no name in plain, and only its owner may read it', async () => {
+    const { index } = open(cipherOf('k1'));
+    await index.upsert(all.slice(0, 50));
+    const [first] = all[0] === undefined ? [] : Object.values(all[0].vectors);
+    const bytes = Buffer.from(first?.buffer ?? new ArrayBuffer(0), first?.byteOffset, first?.byteLength);
+    expect(bytes.length).toBe(DIMENSIONS * 4);
+    const plain = Buffer.from(
+      await index.snapshotBytes({ model: 'model', store: 'store' }, { revision: 1, last: true }),
+    );
+    for (const text of [bytes, Buffer.from('acme'), Buffer.from('ERRATAIX')]) {
+      expect(plain.includes(text)).toBe(true);
+      expect(sound.includes(text)).toBe(false);
+    }
+    if (process.platform !== 'win32') expect(statSync(file).mode & 0o077).toBe(0);
+    expect(readdirSync(folder)).toEqual(['vectors.sealed']);
+  });
+
+  const head = 40 + 2;
+  const piece = (1 << 20) + 28;
+  const exchanged = (): Buffer => {
+    const [a, b] = [sound.subarray(head, head + piece), sound.subarray(head + piece, head + 2 * piece)];
+    return Buffer.concat([sound.subarray(0, head), b, a, sound.subarray(head + 2 * piece)]);
+  };
+  it.each([
+    ['KEY_MISSING', () => sound, cipherOf('k2')],
+    ['TRUNCATED', () => sound.subarray(0, -1), cipherOf('k1')],
+    ['TRUNCATED', () => sound.subarray(0, 20), cipherOf('k1')],
+    ['TRUNCATED', () => Buffer.alloc(0), cipherOf('k1')],
+    ['CORRUPT', () => Buffer.concat([sound, Buffer.alloc(1)]), cipherOf('k1')],
+    ['CORRUPT', exchanged, cipherOf('k1')],
+    ['NOT_A_SNAPSHOT', () => Buffer.alloc(9_000, 'x'), cipherOf('k1')],
+  ])('is refused with %s', async (refusal, bytes, cipher) => {
+    writeFileSync(file, bytes());
+    const { index, files } = open(cipher);
+    expect(await files.restore('store', 42)).toMatchObject({ refusal, detail: expect.any(String) });
+    expect(index.count()).toBe(0);
+    await index.upsert(all.slice(0, 5));
+    expect(index.count()).toBe(5);
+  });
+
+  it('is refused with a byte changed anywhere, under another model and store, and where it is absent', async () => {
+    const { index, files } = open(cipherOf('k1'));
+    for (let round = 0; round < 120; round += 1) {
+      const changed = Buffer.from(sound);
+      // The head, then anywhere.
+      const at = round < head ? round : Math.floor(random() * changed.length);
+      changed[at] = (changed[at] ?? 0) ^ (1 << Math.floor(random() * 8));
+      writeFileSync(file, changed);
+      expect(await files.restore('store', 42), `byte ${at}`).toHaveProperty('refusal');
+      expect(index.count()).toBe(0);
+    }
+    writeFileSync(file, sound);
+    expect(await files.restore('another', 42)).toMatchObject({ refusal: 'WRONG_STORE' });
+    expect(await files.restore('store', 41)).toMatchObject({ refusal: 'AHEAD_OF_STORE' });
+    rmSync(file);
+    expect(await files.restore('store', 42)).toMatchObject({ refusal: 'ABSENT' });
+  });
+
+  it('leaves the old file, and nothing beside it, where a new one cannot be written', async () => {
+    const { index, files } = open(cipherOf('k1'));
+    await files.restore('store', 42);
+    const failing: Cipher = {
+      ...cipherOf('k1'),
+      seal() {
+        throw new Error('no entropy');
+      },
+    };
+    const broken = new SnapshotFiles({ index, path: file, modelId: 'model', cipher: failing });
+    await expect(broken.save('store', 43, true)).rejects.toThrow('no entropy');
+    expect(readFileSync(file).equals(sound)).toBe(true);
+    expect(readdirSync(folder)).toEqual(['vectors.sealed']);
+  });
+
+  it('is sealed under one key where the key changes while it is written', async () => {
+    const { index, files } = open(cipherOf('k1'));
+    await files.restore('store', 42);
+    const [older, newer] = [cipherOf('k1'), cipherOf('k2')];
+    let asked = 0;
+    const current = (): Cipher => (asked < 3 ? older : newer);
+    const changing: Cipher = {
+      keyId: () => current().keyId(),
+      seal: (plain, context) => {
+        asked += 1;
+        return current().seal(plain, context);
+      },
+      open: (keyId, sealed, context) => current().open(keyId, sealed, context),
+    };
+    await new SnapshotFiles({ index, path: file, modelId: 'model', cipher: changing }).save(
+      'store',
+      44,
+      true,
+    );
+    expect(await open(cipherOf('k2')).files.restore('store', 44)).toMatchObject({
+      revision: 44,
+      notes: 9_000,
+    });
   });
 });
