@@ -50,6 +50,8 @@ function install(name, version) {
   }
   execFileSync('npm', ['install', '--no-audit', '--no-fund', '--save-exact', `${name}@${version}`], {
     cwd: folder,
+    // onnxruntime-node's install script fetches CUDA libraries from an address outside the registry; its CPU ones come with the package.
+    env: { ...process.env, ONNXRUNTIME_NODE_INSTALL: 'skip' },
     stdio: ['ignore', 'ignore', 'pipe'],
     timeout: INSTALL_TIMEOUT_MS,
   });

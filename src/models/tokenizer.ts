@@ -19,7 +19,7 @@ export interface EncodedPair {
 /** Text to token ids, exactly as the model's reference tokenizer does it. */
 export interface TextTokenizer {
   readonly maxTokens: number;
-  /** Off the event loop. A lone surrogate counts as U+FFFD. Errors: `MODEL_UNAVAILABLE` where the library fails. */
+  /** Off the event loop but for what takes some tens of microseconds. A lone surrogate counts as U+FFFD. Errors: `MODEL_UNAVAILABLE` where the library fails. */
   encode(text: string, options?: { readonly spans?: boolean }): Promise<EncodedText>;
   /**
    * Each second text behind the first. Where both do not fit, the longer one is cut first (`longest_first`), so that neither

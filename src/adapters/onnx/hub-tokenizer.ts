@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { type Encoding, Tokenizer } from '@anush008/tokenizers';
 import { ErrataError } from '../../domain/errors.js';
 import type { EncodedPair, EncodedText, TextTokenizer } from '../../models/tokenizer.js';
+import { longestFirst, PlainTextReader } from './plain-text-reader.js';
 
 /**
  * A long text is read in growing heads, so that 1 MB costs no more than its first thousands of characters (measured:
@@ -15,11 +16,13 @@ const SURELY_SHORT = 3;
 
 /**
  * The Hugging Face tokenizers library (Rust) over a published tokenizer.json. Truncation and padding of the file are
- * ignored: some files say less than the model reads and pad every text. Encoding runs on libuv's thread pool.
+ * ignored: some files say less than the model reads and pad every text. Encoding runs on libuv's thread pool, but for plain
+ * text of a BERT tokenizer, which is read at once (`PlainTextReader`).
  */
 export class HubTokenizer implements TextTokenizer {
   readonly maxTokens: number;
   readonly #tokenizer: Tokenizer;
+  readonly #plain: PlainTextReader | undefined;
   /** Tokens left for the text beside those that the post-processor adds ([CLS] and [SEP]: 2). */
   readonly #room: number;
   /** The same for both texts of a pair. */
@@ -28,22 +31,29 @@ export class HubTokenizer implements TextTokenizer {
   private constructor(
     tokenizer: Tokenizer,
     maxTokens: number,
-    specialTokens: { readonly single: number; readonly pair: number },
+    own: { readonly single: number; readonly pair: number; readonly plain: PlainTextReader | undefined },
   ) {
     this.#tokenizer = tokenizer;
+    this.#plain = own.plain;
     this.maxTokens = maxTokens;
-    this.#room = maxTokens - specialTokens.single;
-    this.#pairRoom = maxTokens - specialTokens.pair;
+    this.#room = maxTokens - own.single;
+    this.#pairRoom = maxTokens - own.pair;
   }
 
   /** Errors: `MODEL_UNAVAILABLE` where the file cannot be read or is not a tokenizer.json. */
   static async open(file: string, maxTokens: number): Promise<HubTokenizer> {
     try {
-      const tokenizer = Tokenizer.fromString(await readFile(file, 'utf8'));
+      const json = await readFile(file, 'utf8');
+      const tokenizer = Tokenizer.fromString(json);
       tokenizer.disableTruncation();
       tokenizer.disablePadding();
       const [single, pair] = [await tokenizer.encode(''), await tokenizer.encode('', '')];
-      return new HubTokenizer(tokenizer, maxTokens, { single: single.getLength(), pair: pair.getLength() });
+      const plain = await PlainTextReader.beside(tokenizer, json);
+      return new HubTokenizer(tokenizer, maxTokens, {
+        single: single.getLength(),
+        pair: pair.getLength(),
+        plain,
+      });
     } catch (cause) {
       throw new ErrataError('MODEL_UNAVAILABLE', `Expected a tokenizer.json for ${file}, received an error`, {
         cause,
@@ -53,6 +63,8 @@ export class HubTokenizer implements TextTokenizer {
 
   async encode(text: string, options: { readonly spans?: boolean } = {}): Promise<EncodedText> {
     const wantSpans = options.spans === true;
+    const plain = this.#plain?.encode(text, this.#room, wantSpans);
+    if (plain !== undefined) return plain;
     try {
       if (text.length <= this.maxTokens * SURELY_SHORT) {
         const whole = await this.#tokenizer.encode(text);
@@ -73,9 +85,12 @@ export class HubTokenizer implements TextTokenizer {
 
   async encodePairs(first: string, seconds: readonly string[]): Promise<readonly EncodedPair[]> {
     const room = this.#pairRoom;
+    const plainFirst = this.#plain?.read(first);
     try {
       return await Promise.all(
         seconds.map(async (second) => {
+          const plain = plainFirst && this.#plain?.encodePair(plainFirst, second, room);
+          if (plain !== undefined) return plain;
           // Anew for each pair, since cutting changes the encoding; a query costs a tenth of a millisecond.
           const a = await this.#enough(first, room);
           const b = await this.#enough(second, room);
@@ -132,19 +147,6 @@ export class HubTokenizer implements TextTokenizer {
 function holdsAllThatIsRead(encoding: Encoding, room: number): boolean {
   const length = encoding.getLength();
   return length > room && encoding.tokenToWord(room - 1) !== encoding.tokenToWord(length - 1);
-}
-
-/** As the library's own truncation: the longer text gives way, equal ones share, the second takes an odd token. */
-function longestFirst(a: number, b: number, room: number): readonly [number, number] {
-  if (a + b <= room) return [a, b];
-  const [short, long] = a <= b ? [a, b] : [b, a];
-  let keepShort = short;
-  let keepLong = Math.min(long, Math.max(short, room - short));
-  if (keepShort + keepLong > room) {
-    keepShort = Math.floor(room / 2);
-    keepLong = keepShort + (room % 2);
-  }
-  return a <= b ? [keepShort, keepLong] : [keepLong, keepShort];
 }
 
 /** The library counts code points; beyond the basic plane one is two UTF-16 units. */

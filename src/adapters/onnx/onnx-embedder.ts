@@ -119,6 +119,20 @@ export class OnnxEmbedder implements Embedder {
   pump(): void {
     for (let task = this.#lanes.take('interactive'); task; task = this.#lanes.take('interactive'))
       void this.#tokenize(task);
+    this.#tokenizeAhead();
+    while ((this.#pool?.idle ?? 0) > 0) {
+      const taken = this.#ready.take(this.#batches);
+      if (taken.length === 0) break;
+      const batch = taken.filter(({ task }) => task.wanted);
+      for (const { task } of taken) if (!task.wanted) this.#forget(task);
+      if (batch.length > 0) void this.#run(batch);
+      // Nothing runs whose end would make room for the next.
+      else this.#tokenizeAhead();
+    }
+  }
+
+  /** Takes bulk texts from the lane until enough are ready. */
+  #tokenizeAhead(): void {
     while (this.#ready.size('bulk') + this.#tokenizingBulk < this.#ahead()) {
       const task = this.#lanes.take('bulk');
       if (task === undefined) break;
@@ -127,13 +141,6 @@ export class OnnxEmbedder implements Embedder {
         this.#tokenizingBulk -= 1;
         this.pump();
       });
-    }
-    while ((this.#pool?.idle ?? 0) > 0) {
-      const taken = this.#ready.take(this.#batches);
-      if (taken.length === 0) break;
-      const batch = taken.filter(({ task }) => task.wanted);
-      for (const { task } of taken) if (!task.wanted) this.#forget(task);
-      if (batch.length > 0) void this.#run(batch);
     }
   }
 
