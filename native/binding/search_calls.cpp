@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
@@ -12,6 +13,8 @@ namespace {
 
 // Below this estimate the hop to a worker and back (20 to 50 us) costs more than it spares the event loop.
 constexpr double kSynchronousUs = 200;
+/// As many keys take about 30 us.
+constexpr std::size_t kSynchronousRows = 64;
 constexpr std::size_t kLargestCount = 0xffff'fffe;
 
 Napi::Value to_object(Napi::Env env, const Answer& answer) {
@@ -108,6 +111,17 @@ struct ScoresTask {
   Status operator()() {
     scores.resize(keys.size());
     return partition->scores_of(vector.data(), keys.data(), keys.size(), scores.data());
+  }
+};
+
+struct RowsTask {
+  std::shared_ptr<Partition> partition;
+  std::vector<std::uint64_t> keys;
+  std::vector<float> rows;
+
+  Status operator()() {
+    rows.resize(keys.size() * kRowKinds * partition->options().dimensions);
+    return partition->rows_of(keys.data(), keys.size(), rows.data());
   }
 };
 
@@ -214,6 +228,27 @@ Napi::Value PartitionObject::scores_of(const Napi::CallbackInfo& info) {
   task.keys = copy_keys(info[1], "keys");
   return run_off_loop(env, Lane::kSearch, std::move(task),
                       [](Napi::Env out, const ScoresTask& done) { return to_array(out, done.scores); });
+}
+
+Napi::Value PartitionObject::rows_of(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
+  RowsTask task;
+  task.partition = opened(env);
+  task.keys = copy_keys(info[0], "keys");
+  // Some 30 KB: copied here, straight to where JavaScript reads it, unless a writer is at work.
+  if (task.keys.size() <= kSynchronousRows) {
+    auto rows =
+        Napi::Float32Array::New(env, task.keys.size() * kRowKinds * task.partition->options().dimensions);
+    if (const auto status = task.partition->try_rows_of(task.keys.data(), task.keys.size(), rows.Data())) {
+      if (!status->ok()) throw to_error(env, *status);
+      return rows;
+    }
+  }
+  return run_off_loop(env, Lane::kSearch, std::move(task), [](Napi::Env out, const RowsTask& done) {
+    auto rows = Napi::Float32Array::New(out, done.rows.size());
+    std::copy(done.rows.begin(), done.rows.end(), rows.Data());
+    return rows;
+  });
 }
 
 }  // namespace errata::binding

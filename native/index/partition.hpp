@@ -185,6 +185,11 @@ class Partition {
                       std::vector<Answer>& answers) const;
   /// Exact score of each key's best row; NaN where the key is not held.
   Status scores_of(const float* query, const Key* keys, std::size_t n, double* scores) const;
+  /// Copies of each key's rows, `[n, kRowKinds, dimensions]` in `rows`; NaN where a key or one of its kinds
+  /// is not held.
+  Status rows_of(const Key* keys, std::size_t n, float* rows) const;
+  /// The same, for the event loop: empty when a writer holds the lock.
+  std::optional<Status> try_rows_of(const Key* keys, std::size_t n, float* rows) const;
   /// Closes up freed slots where at least a quarter is free, and gives memory back: before it returns where
   /// there is no graph, else once a graph of the rows that are left was built in the background; until then
   /// the old one answers. Happens by itself from 1,024 free slots on. `freed` counts the slots.
@@ -270,6 +275,7 @@ class Partition {
                       Answer& answer) const;
   void take_best_rows(const float* query, Answer& answer) const;
   float score(const float* query, Slot slot) const;
+  Status copy_rows(const Key* keys, std::size_t n, float* rows) const;
   bool better(const Candidate& a, const Candidate& b) const;
   bool room_ready() const;
   Status put_one(const PutBatch& batch, std::size_t index);

@@ -334,4 +334,38 @@ Status Partition::scores_of(const float* query, const Key* keys, std::size_t n, 
   return {};
 }
 
+Status Partition::rows_of(const Key* keys, std::size_t n, float* rows) const {
+  const Status status = ready(true);
+  if (!status.ok()) return status;
+  std::shared_lock<RwLock> guard(lock_);
+  return copy_rows(keys, n, rows);
+}
+
+std::optional<Status> Partition::try_rows_of(const Key* keys, std::size_t n, float* rows) const {
+  if (indexing_.load()) return std::nullopt;
+  const Status status = ready(false);
+  if (!status.ok()) return status;
+  std::shared_lock<RwLock> guard(lock_, std::try_to_lock);
+  if (!guard.owns_lock()) return std::nullopt;
+  return copy_rows(keys, n, rows);
+}
+
+/// Under the lock.
+Status Partition::copy_rows(const Key* keys, std::size_t n, float* rows) const {
+  const std::size_t dimensions = options_.dimensions;
+  for (std::size_t i = 0; i < n; ++i) {
+    const KeyEntry* entry = keys_.find(keys[i]);
+    for (std::size_t kind = 0; kind < kRowKinds; ++kind, rows += dimensions) {
+      const Slot slot = entry == nullptr ? kNoSlot : entry->slots[kind];
+      if (slot == kNoSlot) {
+        std::fill_n(rows, dimensions, std::numeric_limits<float>::quiet_NaN());
+        continue;
+      }
+      if (!rows_.sound(slot)) return ended(nullptr);
+      std::copy_n(rows_.row(slot), dimensions, rows);
+    }
+  }
+  return {};
+}
+
 }  // namespace errata

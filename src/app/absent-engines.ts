@@ -26,6 +26,7 @@ export function absentEngines(): Engines {
       remove: nothing,
       search: absent,
       scores: absent,
+      vectorsOf: absent,
       versionOf: () => undefined,
       count: () => 0,
       compact: absent,

@@ -13,6 +13,7 @@ import type { Store } from '../ports/note-store.js';
 import type { TokenCounters } from '../ports/token-counter.js';
 import type { NoteCommands, NoteQueries, RetrievalQueries, UseCases } from '../ports/use-cases.js';
 import type { Calibrations } from '../retrieval/calibrations.js';
+import { CandidateVectors } from '../retrieval/candidate-vectors.js';
 import type { FollowerOptions } from '../retrieval/follow-store.js';
 import { createIndexFollower } from '../retrieval/follow-store.js';
 import { decodeCentre } from '../retrieval/late-interaction.js';
@@ -107,7 +108,10 @@ export async function createModelGeneration(
     follower,
     scoreModel: createScoreModel(modelId, engines.fittedScore),
     reranker: engines.reranker,
-    lateInteraction: lateInteractionOf(engines, { centres, recentVectors }),
+    lateInteraction: lateInteractionOf(engines, {
+      centres,
+      vectors: new CandidateVectors(vectorIndex, modelId, recentVectors),
+    }),
     outcomes,
     withholdShare,
     clock,
@@ -154,7 +158,7 @@ export async function createModelGeneration(
 /** Where it was not switched off, and fitted on vectors of the model in use. */
 function lateInteractionOf(
   engines: Engines,
-  parts: Pick<LateInteraction, 'centres' | 'recentVectors'>,
+  parts: Pick<LateInteraction, 'centres' | 'vectors'>,
 ): LateInteraction | undefined {
   const { fittedScore, embedder } = engines;
   const fit = fittedScore?.lateInteraction;

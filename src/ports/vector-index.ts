@@ -134,6 +134,11 @@ export interface VectorIndex {
     vector: Float32Array;
     ids: readonly NoteId[];
   }): Promise<ReadonlyMap<NoteId, CosineScore>>;
+  /** Copies of the given notes' vectors, as they were upserted; notes that the index does not hold are left out. */
+  vectorsOf(
+    namespace: string,
+    ids: readonly NoteId[],
+  ): Promise<ReadonlyMap<NoteId, Partial<Record<RowKind, Float32Array>>>>;
   /** Version held for a note, if any: for reconciling with the store. */
   versionOf(namespace: string, id: NoteId): number | undefined;
   /** Number of active notes held in a namespace (every namespace where none is given). */

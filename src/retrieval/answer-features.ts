@@ -41,55 +41,64 @@ export function rankFeatures({ features, vectors }: RankedCandidate, query: Floa
   return { ...features, lessonCosine: vectors === undefined ? 0 : dot(query, vectors.lesson) };
 }
 
-/** `candidates` best first, at least one. O(candidates · words · dimensions). */
+/** `candidates` best first, at least one. O(candidates · dimensions + words · dimensions). */
 export function answerFeatures(
   candidates: readonly RankedCandidate[],
   { keywords, words, centre }: AnswerContext,
 ): AnswerFeatures {
   const asked = without(keywords, centre);
   const askedNorm = Math.sqrt(dot(asked, asked));
-  const situations = candidates.flatMap(({ vectors }) => {
+  let situationCosine = Number.NEGATIVE_INFINITY;
+  for (const { vectors } of candidates) {
     const row = vectors?.situation ?? vectors?.lesson;
-    return row === undefined || askedNorm < 1e-12 ? [] : [dot(asked, unitWithout(row, centre)) / askedNorm];
-  });
+    if (row === undefined || askedNorm < 1e-12) continue;
+    situationCosine = Math.max(situationCosine, cosineWithout(asked, askedNorm, row, centre));
+  }
   const [best] = candidates;
   const bestRows = [best?.vectors?.lesson, best?.vectors?.situation].flatMap((row) =>
     row === undefined ? [] : [unitWithout(row, centre)],
   );
   return {
-    situationCosine: situations.length === 0 ? 0 : Math.max(...situations),
+    situationCosine: Number.isFinite(situationCosine) ? situationCosine : 0,
     bestMedianWord: weightedMedian(words.map((word) => ({ ...word, value: bestOf(word, bestRows) }))),
     bestIdentifierShare: best?.features.identifierShare ?? 0,
     bestOtherName: best?.features.otherName ?? 0,
   };
 }
 
-/** `vector − centre`. Plain loops here and below: this runs for every candidate of every query. */
+/** Nothing is left of a vector that is this near the centre. */
+const NOTHING = 1e-9;
+
+/** Cosine of `asked` (of norm `askedNorm`) with `row − centre`. Nothing is allocated: this runs for every candidate of every query. */
+function cosineWithout(
+  asked: Float64Array,
+  askedNorm: number,
+  row: Float32Array,
+  centre: Float32Array,
+): number {
+  let sum = 0;
+  let squares = 0;
+  for (let d = 0; d < asked.length; d += 1) {
+    const rest = (row[d] ?? 0) - (centre[d] ?? 0);
+    sum += rest * (asked[d] ?? 0);
+    squares += rest * rest;
+  }
+  const norm = Math.sqrt(squares);
+  return norm < NOTHING ? 0 : sum / (norm * askedNorm);
+}
+
+/** `vector − centre`. Plain loops here and below, for the same reason. */
 function without(vector: Float32Array | Float64Array, centre: Float32Array): Float64Array {
   const rest = new Float64Array(vector.length);
   for (let d = 0; d < rest.length; d += 1) rest[d] = (vector[d] ?? 0) - (centre[d] ?? 0);
   return rest;
 }
 
-/** Note rows without a centre, as they were computed last: rows and centres stay the same arrays from query to query. */
-const withoutCentre = new WeakMap<
-  Float32Array,
-  { readonly centre: Float32Array; readonly unit: Float64Array }
->();
-
-/** The same, unit length; zero where nothing is left. Kept for the next query; not to be changed. */
+/** The same, unit length; zero where nothing is left. */
 function unitWithout(vector: Float32Array, centre: Float32Array): Float64Array {
-  const known = withoutCentre.get(vector);
-  if (known?.centre === centre) return known.unit;
-  const unit = toUnit(vector, centre);
-  withoutCentre.set(vector, { centre, unit });
-  return unit;
-}
-
-function toUnit(vector: Float32Array, centre: Float32Array): Float64Array {
   const rest = without(vector, centre);
   const norm = Math.sqrt(dot(rest, rest));
-  if (norm < 1e-9) return rest.fill(0);
+  if (norm < NOTHING) return rest.fill(0);
   for (let d = 0; d < rest.length; d += 1) rest[d] = (rest[d] ?? 0) / norm;
   return rest;
 }

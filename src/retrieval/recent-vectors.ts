@@ -2,16 +2,14 @@ import { LRUCache } from 'lru-cache';
 import type { NoteId, NoteVectors } from '../domain/note.js';
 import type { NoteStore } from '../ports/note-store.js';
 
-/** About 2,500 notes of two 384-dimensional rows and what is derived from them. */
-const DEFAULT_MAX_BYTES = 32 * 2 ** 20;
-/** Of each row once more in double precision without the namespace's centre (`answer-features.ts`). */
-const DERIVED_SHARE = 2;
+/** About 2,200 notes of two 384-dimensional rows. */
+const DEFAULT_MAX_BYTES = 8 * 2 ** 20;
 /** Key, entry, map slots and typed array headers. */
 const OVERHEAD_BYTES = 700;
 
 /**
- * Vectors of notes that were candidates lately, so that reranking does not read them from the store for every query (that was two thirds
- * of its time). A note's vectors never change, since its id is a hash of its texts; `forget` is for erased notes, whose vectors must
+ * Vectors of notes that were read lately: of candidates that the index does not hold, which the store would be asked for again and
+ * again. A note's vectors never change, since its id is a hash of its texts; `forget` is for erased notes, whose vectors must
  * not stay in memory. The same arrays are handed out again: callers do not change them.
  */
 export class RecentVectors implements Pick<NoteStore, 'getVectors'> {
@@ -25,7 +23,7 @@ export class RecentVectors implements Pick<NoteStore, 'getVectors'> {
     this.#held = new LRUCache({
       maxSize: maxBytes,
       sizeCalculation: ({ lesson, situation }) =>
-        (1 + DERIVED_SHARE) * (lesson.byteLength + (situation?.byteLength ?? 0)) + OVERHEAD_BYTES,
+        lesson.byteLength + (situation?.byteLength ?? 0) + OVERHEAD_BYTES,
     });
   }
 

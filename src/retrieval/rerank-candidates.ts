@@ -11,7 +11,6 @@ import { judgeCandidates, type LateInteractionFit, sigmoid } from './late-intera
 import type { MatchFeatures, QueryTerms } from './match-features.js';
 import type { NamespaceCentres } from './namespace-centres.js';
 import { keywordVector, queryWords } from './query-words.js';
-import type { RecentVectors } from './recent-vectors.js';
 import type { StageTimer } from './stage-timer.js';
 
 /** Late interaction as the read path holds it: what was fitted, and what follows the store. */
@@ -20,8 +19,8 @@ export interface LateInteraction {
   /** `fit.centre`, decoded. */
   readonly prior: Float32Array;
   readonly centres: NamespaceCentres;
-  /** Instead of the store's. */
-  readonly recentVectors?: RecentVectors | undefined;
+  /** Where candidates' vectors are read. Default: the store. */
+  readonly vectors?: Pick<NoteStore, 'getVectors'> | undefined;
 }
 
 export interface RerankDeps {
@@ -149,9 +148,9 @@ async function lateInteractionOutcome(
 ): Promise<RerankOutcome> {
   if (lateInteraction === undefined)
     throw new ErrataError('INTERNAL', 'Expected late interaction, received none');
-  const { fit, prior, centres, recentVectors = notes } = lateInteraction;
+  const { fit, prior, centres, vectors = notes } = lateInteraction;
   const centre = centres.centreOf(input.request.namespace, prior);
-  const { ranked, context } = await lateInteractionInput(recentVectors, centre, input);
+  const { ranked, context } = await lateInteractionInput(vectors, centre, input);
   const judged = judgeCandidates(fit, ranked, input.embedding.vector, context);
   if (!judged.every(({ logit }) => Number.isFinite(logit)))
     throw new ErrataError(

@@ -95,6 +95,12 @@ export class NaiveVectorIndex implements VectorIndex {
     return found;
   }
 
+  async vectorsOf(namespace: string, ids: readonly NoteId[]) {
+    this.#checkOpen();
+    const notes = ids.flatMap((id) => this.#notes.get(name(namespace, id)) ?? []);
+    return new Map(notes.map(({ id, vectors }) => [id, vectors]));
+  }
+
   versionOf(namespace: string, id: NoteId): number | undefined {
     this.#checkOpen();
     return this.#notes.get(name(namespace, id))?.version;

@@ -325,6 +325,34 @@ export function describeVectorIndex(
       expect((await index.scores({ namespace: 'umbra', vector: unit(1), ids: asked })).size).toBe(0);
     });
 
+    it('gives back the vectors of notes in any of their task types, bit for bit', async () => {
+      const lesson = unit(1, 0.3);
+      const situation = unit(-0.2, 1);
+      await index.upsert([
+        note('a', lesson, { vectors: { lesson, situation } }),
+        note('b', unit(-1), { taskType: 'moderation' }),
+        note('c', unit(0, 1), { vectors: { situation: unit(0, 1) } }),
+      ]);
+      const held = await index.vectorsOf('acme', ['a', 'b', 'c', 'd', 'a'].map(noteId));
+      expect(Object.fromEntries(held)).toEqual({
+        [noteId('a')]: { lesson, situation },
+        [noteId('b')]: { lesson: unit(-1) },
+        [noteId('c')]: { situation: unit(0, 1) },
+      });
+      expect((await index.vectorsOf('umbra', [noteId('a')])).size).toBe(0);
+      await index.remove([{ namespace: 'acme', id: noteId('a'), version: 9 }]);
+      expect((await index.vectorsOf('acme', [noteId('a')])).size).toBe(0);
+      const many = Array.from({ length: 100 }, (_, i) => note(`n${i}`, unit(i + 1, 1)));
+      await index.upsert(many);
+      const all = await index.vectorsOf(
+        'acme',
+        many.map(({ id }) => id),
+      );
+      expect(many.every(({ id, vectors }) => all.get(id)?.lesson?.join() === vectors.lesson?.join())).toBe(
+        true,
+      );
+    });
+
     it('refuses bad vectors and applies nothing of their batch', async () => {
       const bad = [
         Float32Array.from([1]),
@@ -378,6 +406,7 @@ export function describeVectorIndex(
       await expect(index.scores({ namespace: 'acme', vector: unit(1), ids: [] })).rejects.toMatchObject(
         closed,
       );
+      await expect(index.vectorsOf('acme', [])).rejects.toMatchObject(closed);
       await expect(index.compact()).rejects.toMatchObject(closed);
       await expect(index.clear()).rejects.toMatchObject(closed);
       for (const call of [

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { textTerms } from '../../src/retrieval/text-terms.js';
+import { termSpans, textTerms } from '../../src/retrieval/text-terms.js';
 
 describe('textTerms', () => {
   it('gives words of at least two characters, once, in order, in lower case', () => {
@@ -24,6 +24,8 @@ describe('textTerms', () => {
     fc.assert(
       fc.property(ascii, (text) => {
         expect([...textTerms(text), 'größe']).toEqual(textTerms(`${text} größe`));
+        const end = { term: 'größe', start: text.length + 1, end: text.length + 6 };
+        expect([...termSpans(text), end]).toEqual(termSpans(`${text} größe`));
       }),
     );
   });

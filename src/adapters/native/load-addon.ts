@@ -137,6 +137,11 @@ export interface NativePartition {
   searchBatch(vectors: Float32Array, k: number, filter: Uint32Array | undefined): Promise<NativeAnswer[]>;
   /** Score of each key's best row; NaN where it is not held. */
   scoresOf(vector: Float32Array, keys: Float64Array): Promise<Float64Array>;
+  /**
+   * Each key's rows, `[n, 2, dimensions]`: lesson, situation; NaN where one is not held. At once for up to 64 keys while no writer is at
+   * work, else from a worker thread.
+   */
+  rowsOf(keys: Float64Array): Float32Array | Promise<Float32Array>;
   /** Number of slots that are freed: at once, or where there is a graph, once the next one was built. */
   compact(): Promise<number>;
   /** Takes partition `number` of a snapshot over; only while empty. Rejects with `CORRUPT_RECORD` where it contradicts itself. */

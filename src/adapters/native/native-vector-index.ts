@@ -5,13 +5,14 @@ import type { RefusedSnapshot, RestoredSnapshot } from '../../ports/index-snapsh
 import type {
   IndexedNote,
   IndexRemoval,
+  RowKind,
   VectorAnswer,
   VectorIndex,
   VectorIndexStats,
   VectorQuery,
 } from '../../ports/vector-index.js';
 import { compileFilter } from './compile-filter.js';
-import { checkNote, checkQuery, checkRemoval, checkVector, fromNative } from './index-checks.js';
+import { checkNote, checkQuery, checkRemoval, checkVector, fromNative, ROW_KINDS } from './index-checks.js';
 import { IndexWriter } from './index-writer.js';
 import {
   loadAddon,
@@ -49,6 +50,13 @@ export interface NativeVectorIndexOptions {
   /** Threads of this process's (or worker's) calls into the addon, all indexes together. Default: cores, 2 to 8. */
   readonly poolThreads?: number | undefined;
 }
+
+interface HeldKey {
+  readonly id: NoteId;
+  readonly key: number;
+}
+
+type NoteRows = Partial<Record<RowKind, Float32Array>>;
 
 /** Calls that may wait for a thread of the addon's pool; more are refused with `QUEUE_FULL`. */
 const POOL_QUEUE = 1024;
@@ -107,6 +115,11 @@ export class NativeVectorIndex implements VectorIndex {
     this.#checkOpen();
     checkVector(query.vector, this.dimensions, 'vector');
     return this.#queues.read(() => this.#scores(query.namespace, query.vector, query.ids));
+  }
+
+  async vectorsOf(namespace: string, ids: readonly NoteId[]): Promise<ReadonlyMap<NoteId, NoteRows>> {
+    this.#checkOpen();
+    return this.#queues.read(() => this.#vectorsOf(namespace, ids));
   }
 
   versionOf(namespace: string, id: NoteId): number | undefined {
@@ -232,14 +245,7 @@ export class NativeVectorIndex implements VectorIndex {
     vector: Float32Array,
     ids: readonly NoteId[],
   ): Promise<Map<NoteId, CosineScore>> {
-    const groups = new Map<string, { id: NoteId; key: number }[]>();
-    for (const id of new Set(ids)) {
-      const record = this.#directory.record(namespace, id);
-      if (record === undefined) continue;
-      const group = groups.get(record.taskType);
-      if (group === undefined) groups.set(record.taskType, [{ id, key: record.key }]);
-      else group.push({ id, key: record.key });
-    }
+    const groups = this.#byTaskType(namespace, ids);
     const found = new Map<NoteId, CosineScore>();
     await Promise.all(
       Array.from(groups, async ([taskType, group]) => {
@@ -255,6 +261,34 @@ export class NativeVectorIndex implements VectorIndex {
       }),
     );
     return found;
+  }
+
+  async #vectorsOf(namespace: string, ids: readonly NoteId[]): Promise<Map<NoteId, NoteRows>> {
+    const found = new Map<NoteId, NoteRows>();
+    const read = async ([taskType, group]: readonly [string, readonly HeldKey[]]): Promise<void> => {
+      const native = this.#directory.partition(namespace, taskType)?.native;
+      const rows = await native?.rowsOf(Float64Array.from(group, ({ key }) => key));
+      if (rows === undefined) return;
+      for (const [i, { id }] of group.entries()) {
+        const held = rowsAt(rows, ROW_KINDS.length * i, this.dimensions);
+        if (Object.keys(held).length > 0) found.set(id, held);
+      }
+    };
+    await Promise.all(Array.from(this.#byTaskType(namespace, ids), read));
+    return found;
+  }
+
+  /** Keys of the notes that are held, each once, by the partition they are in. */
+  #byTaskType(namespace: string, ids: readonly NoteId[]): Map<string, HeldKey[]> {
+    const groups = new Map<string, HeldKey[]>();
+    for (const id of new Set(ids)) {
+      const record = this.#directory.record(namespace, id);
+      if (record === undefined) continue;
+      const group = groups.get(record.taskType);
+      if (group === undefined) groups.set(record.taskType, [{ id, key: record.key }]);
+      else group.push({ id, key: record.key });
+    }
+    return groups;
   }
 
   #dropEverything(): void {
@@ -303,6 +337,16 @@ function copyNote(note: IndexedNote): IndexedNote {
       ...(situation === undefined ? {} : { situation: situation.slice() }),
     },
   };
+}
+
+/** A note's rows out of `[n, dimensions]`, the first at `from`; NaN says that one is not held. */
+function rowsAt(rows: Float32Array, from: number, dimensions: number): NoteRows {
+  const held: NoteRows = {};
+  for (const [i, kind] of ROW_KINDS.entries()) {
+    const row = rows.subarray((from + i) * dimensions, (from + i + 1) * dimensions);
+    if (!Number.isNaN(row[0])) held[kind] = row;
+  }
+  return held;
 }
 
 async function exactSearch(
