@@ -113,6 +113,20 @@ void BlockStore::adopt(std::byte* data, std::size_t chunks, std::shared_ptr<void
   memory_bytes_ += chunks * chunk_bytes_;
 }
 
+void BlockStore::fault_in(std::size_t first, std::size_t count) const {
+#if defined(MADV_POPULATE_READ)
+  count = std::min(count, chunks_.size() - std::min(first, chunks_.size()));
+  // What is adopted lies in one block. Kernels before 5.14 refuse.
+  if (count == 0 || !blocks_[0].owner || first + count > blocks_[0].chunks) return;
+  const std::size_t begin = reinterpret_cast<std::uintptr_t>(chunks_[first]) / kSmallPage * kSmallPage;
+  const std::size_t end = reinterpret_cast<std::uintptr_t>(chunks_[first]) + count * chunk_bytes_;
+  (void)madvise(reinterpret_cast<void*>(begin), end - begin, MADV_POPULATE_READ);
+#else
+  (void)first;
+  (void)count;
+#endif
+}
+
 bool BlockStore::sound(std::size_t chunk) const {
   if (!unverified()) return true;
   for (std::size_t part = 0; part < parts_; ++part) {

@@ -68,6 +68,9 @@ class BlockStore {
   /// written to once it was verified.
   bool sound(std::size_t chunk) const;
   bool part_sound(std::size_t part) const;
+  /// Maps `count` chunks from `first` on that lie in a mapped file, in one call instead of a fault every
+  /// 64 KB: for those who read all of them. Only a matter of time.
+  void fault_in(std::size_t first, std::size_t count) const;
   /// All of them are known to be sound.
   void all_verified() { unverified_.store(false, std::memory_order_release); }
 

@@ -51,6 +51,7 @@ Status Partition::broken_status() const {
 
 Status Partition::ready(bool needed) const {
   if (needed && indexing_.load()) {
+    end_head_start();
     std::unique_lock<std::mutex> guard(restoring_mutex_);
     restoring_.wait(guard, [this] { return !indexing_.load(); });
   }

@@ -311,6 +311,7 @@ class Partition {
   void tend();
   void compact_rows();
   void finish_restore();
+  void end_head_start() const;
   bool verify_blocks(const BlockStore& blocks) const;
   void build(std::unique_ptr<Graph> loaded);
   bool link_rows(Graph& graph);
@@ -362,6 +363,8 @@ class Partition {
   mutable std::mutex restoring_mutex_;
   mutable std::condition_variable restoring_;
   std::atomic<bool> verifying_{false};
+  /// Whether the background of a restored partition need no longer leave the cores to the first search.
+  mutable std::atomic<bool> head_start_over_{true};
 
   std::thread tender_;
   std::mutex audits_mutex_;  // one audit at a time

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <functional>
@@ -20,6 +21,9 @@ constexpr std::uint32_t kLive = 1;
 constexpr std::uint32_t kPrimary = 2;
 // Chunks verified under one lock, 0.5 ms: writers come in between.
 constexpr std::size_t kChunksASlice = 16;
+// How long the background waits for the first search, which scans and verifies all codes by itself: on two
+// cores they would share them with the background, which indexes keys meanwhile.
+constexpr std::chrono::milliseconds kHeadStart{100};
 // Slots taken over between two looks at whether to stop: 2 ms.
 constexpr std::size_t kSlotsASlice = 4096;
 
@@ -90,6 +94,7 @@ Status Partition::restore(const std::shared_ptr<Snapshot>& snapshot, std::uint32
     } else if (status.ok()) {
       indexing_.store(true);
       verifying_.store(true);
+      head_start_over_.store(false);
       restored_slots_ = restored->has_graph ? info_.size() : 0;
       restored_ = std::move(restored);
     }
@@ -214,6 +219,10 @@ Status Partition::load_graph(const Restored& restored, std::unique_ptr<Graph>& g
 /// In the background: what is sound is used as it is found to be, and what is not ends the partition.
 void Partition::finish_restore() {
   const Restored& restored = *restored_;
+  {
+    std::unique_lock<std::mutex> guard(restoring_mutex_);
+    restoring_.wait_for(guard, kHeadStart, [this] { return head_start_over_.load(); });
+  }
   std::unique_ptr<Graph> graph;
   Status status;
   try {
@@ -259,14 +268,26 @@ bool Partition::verify_blocks(const BlockStore& blocks) const {
     // A writer may change a chunk only between two slices, and has it verified before.
     std::shared_lock<RwLock> guard(lock_);
     if (closed_.load()) return false;
-    for (const std::size_t end = std::min(chunks, chunk + kChunksASlice); chunk < end; ++chunk) {
+    const std::size_t end = std::min(chunks, chunk + kChunksASlice);
+    blocks.fault_in(chunk, end - chunk);
+    for (; chunk < end; ++chunk) {
       if (!blocks.sound(chunk)) return false;
     }
   }
   return true;
 }
 
+void Partition::end_head_start() const {
+  if (head_start_over_.load()) return;
+  {
+    std::lock_guard<std::mutex> guard(restoring_mutex_);
+    head_start_over_.store(true);
+  }
+  restoring_.notify_all();
+}
+
 Status Partition::verified() {
+  end_head_start();
   std::unique_lock<std::mutex> guard(restoring_mutex_);
   restoring_.wait(guard, [this] { return !verifying_.load(); });
   return broken_status();

@@ -86,6 +86,7 @@ Status Partition::run(const Query& query, const Allowed& allowed, Plan plan, Ans
   const std::size_t k = std::min(query.k, allowed.keys);
   const std::size_t wanted = rows_wanted(allowed, k);
   const auto finish = [&] {
+    end_head_start();
     plan.report.took_us = std::chrono::duration<double, std::micro>(Clock::now() - start).count();
     answer.report = plan.report;
     return Status{};
@@ -263,6 +264,7 @@ Status Partition::search_batch(const float* queries, std::size_t count, const Qu
     answers[q].report.threads = threads;
     answers[q].plan = allowed.filtered ? "batch(filtered)" : "batch";
   }
+  end_head_start();
   return {};
 }
 

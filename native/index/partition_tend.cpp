@@ -91,6 +91,7 @@ void Partition::tend() {
 
 void Partition::stop_tending() {
   stop_tender_.store(true);
+  end_head_start();
   if (tender_.joinable()) tender_.join();
 }
 
