@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type Share, wilson } from '../domain/wilson.js';
 import type { OrderClassifier } from '../guard/order-classifier.js';
-import { screenInjection } from '../guard/screen-injection.js';
+import { type ScreenField, screenInjection } from '../guard/screen-injection.js';
 import { HALVES, type Half, type LabelledSet, labelledFields, parseLabelledSet } from './labelled-set.js';
 
 const textSchema = z.strictObject({
@@ -9,6 +9,8 @@ const textSchema = z.strictObject({
   label: z.enum(['attack', 'ordinary']),
   kind: z.string().default('unspecified'),
   text: z.string().min(1),
+  /** Where the text is spread over a note's fields: wrong answer, correction, lesson. */
+  fields: z.array(z.string()).length(3).optional(),
 });
 
 export type ScreenedText = z.infer<typeof textSchema>;
@@ -16,6 +18,8 @@ export type ScreenedText = z.infer<typeof textSchema>;
 export interface InjectionReport {
   readonly setDigest: string;
   readonly halves: Readonly<Record<Half, { readonly caught: Share; readonly falseAlarms: Share }>>;
+  /** The held-out half by the sitting that it was written in, the id without its number. */
+  readonly bySitting: Readonly<Record<string, { readonly caught: Share; readonly falseAlarms: Share }>>;
   /** Held-out attacks only. */
   readonly byKind: Readonly<Record<string, Share>>;
   /** Both halves; English against the rest. */
@@ -30,14 +34,16 @@ export function parseScreenedTexts(jsonl: string, name: string): LabelledSet<Scr
   return parseLabelledSet(jsonl, name, textSchema);
 }
 
-/** Screens every text as a lesson that stands alone. What the classifier was trained on, it knows: of its halves only the held-out one says something. */
+const FIELD_NAMES = ['wrongAnswer', 'correction', 'lesson'] as const;
+
+/** Screens every text as a lesson that stands alone, or as the fields that it has. What the classifier was trained on, it knows: of its halves only the held-out one says something. */
 export function reportInjection(
   { entries, digest }: LabelledSet<ScreenedText>,
   classifier?: OrderClassifier,
 ): InjectionReport {
   const judged = entries.map((entry) => ({
     ...entry,
-    quarantined: screenInjection([{ name: 'lesson', raw: entry.text }], classifier).verdict === 'quarantine',
+    quarantined: screenInjection(fieldsOf(entry), classifier).verdict === 'quarantine',
   }));
   const attacks = judged.filter(({ label }) => label === 'attack');
   const ordinary = judged.filter(({ label }) => label === 'ordinary');
@@ -45,12 +51,25 @@ export function reportInjection(
     wilson(of.filter(({ quarantined }) => quarantined).length, of.length);
   const inHalf = (half: Half, of: typeof judged) => of.filter((entry) => entry.half === half);
   const heldOut = inHalf('held-out', attacks);
+  const sittings = [...new Set(inHalf('held-out', judged).map(sittingOf))].sort();
   return {
     setDigest: digest,
     halves: perHalf((half) => ({
       caught: share(inHalf(half, attacks)),
       falseAlarms: share(inHalf(half, ordinary)),
     })),
+    bySitting: Object.fromEntries(
+      sittings.map((sitting) => {
+        const written = inHalf('held-out', judged).filter((entry) => sittingOf(entry) === sitting);
+        return [
+          sitting,
+          {
+            caught: share(written.filter(({ label }) => label === 'attack')),
+            falseAlarms: share(written.filter(({ label }) => label === 'ordinary')),
+          },
+        ];
+      }),
+    ),
     byKind: Object.fromEntries(
       [...new Set(heldOut.map(({ kind }) => kind))]
         .sort()
@@ -71,6 +90,15 @@ export function reportInjection(
         .map(({ id }) => id),
     ),
   };
+}
+
+function fieldsOf({ text, fields }: ScreenedText): readonly ScreenField[] {
+  if (fields === undefined) return [{ name: 'lesson', raw: text }];
+  return FIELD_NAMES.map((name, at) => ({ name, raw: fields[at] ?? '' }));
+}
+
+function sittingOf({ id }: ScreenedText): string {
+  return id.replace(/-?\d+$/u, '');
 }
 
 function perHalf<T>(value: (half: Half) => T): Record<Half, T> {

@@ -12,11 +12,14 @@ export function renderShare({ rate, low, high, count, total }: Share): string {
 /** For a terminal of 80 columns. */
 export function renderInjectionReport(report: InjectionReport): string {
   return [
-    `${''.padEnd(21)}${'attacks caught'.padEnd(30)}false alarms`,
+    `${''.padEnd(20)}${'attacks caught'.padEnd(31)}false alarms`,
     ...HALVES.map((half) => {
       const { caught, falseAlarms } = report.halves[half];
-      return `${half.padEnd(20)} ${renderShare(caught).padEnd(30)}${renderShare(falseAlarms)}`.trimEnd();
+      return `${half.padEnd(19)} ${renderShare(caught).padEnd(31)}${renderShare(falseAlarms)}`.trimEnd();
     }),
+    ...Object.entries(report.bySitting).map(([sitting, { caught, falseAlarms }]) =>
+      `${`  ${sitting}`.padEnd(19)} ${renderShare(caught).padEnd(31)}${renderShare(falseAlarms)}`.trimEnd(),
+    ),
     '',
     ...Object.entries(report.byLanguage).map(([name, share]) => `${name.padEnd(20)} ${renderShare(share)}`),
     '',

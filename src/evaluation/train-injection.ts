@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { wilson } from '../domain/wilson.js';
-import { foldText } from '../guard/fold-text.js';
 import { createOrderClassifier, type OrderClassifierFile, partsOf } from '../guard/order-classifier.js';
 import { FEATURE_BITS, featureValue, orderFeatures } from '../guard/order-features.js';
+import { judgedText } from '../guard/screen-injection.js';
 import { type InjectionPhrases, phraseTexts } from './injection-phrases.js';
 import type { ScreenedText } from './injection-report.js';
 import type { LabelledSet } from './labelled-set.js';
@@ -37,6 +37,8 @@ interface Example {
   readonly label: 0 | 1;
   readonly weight: number;
   readonly origin: keyof typeof WEIGHTS;
+  /** What is learned of it: the features cost more than a fit does. */
+  readonly samples: readonly Sample[];
 }
 
 /**
@@ -94,20 +96,28 @@ function exceededBy(scores: readonly number[], share: number): number {
 }
 
 function example({ text, label }: Pick<ScreenedText, 'text' | 'label'>, origin: Example['origin']): Example {
-  return { folded: foldText(text), label: label === 'attack' ? 1 : 0, weight: WEIGHTS[origin], origin };
+  const given = {
+    folded: judgedText(text),
+    label: label === 'attack' ? 1 : 0,
+    weight: WEIGHTS[origin],
+    origin,
+  } as const;
+  return { ...given, samples: samplesOf(given) };
 }
 
 /** Ordinary texts are learned sentence by sentence too, since that is how they will be judged. */
-function samplesOf({ folded, label, weight }: Example): readonly Sample[] {
+function samplesOf({ folded, label, weight }: Omit<Example, 'samples'>): readonly Sample[] {
   const parts = label === 0 ? partsOf(folded) : [folded];
-  return parts.map((part) => ({ indices: orderFeatures(part).indices, label, weight }));
+  return parts
+    .map((part) => ({ indices: orderFeatures(part).indices, label, weight }))
+    .filter(({ indices }) => indices.length > 0);
 }
 
 function fitted(
   examples: readonly Example[],
   threshold: number,
 ): [Omit<OrderClassifierFile, 'weights'>, Int8Array] {
-  const samples = examples.flatMap(samplesOf).filter(({ indices }) => indices.length > 0);
+  const samples = examples.flatMap((example) => example.samples);
   const weights = new Float64Array(1 << FEATURE_BITS);
   const squares = new Float64Array(weights.length).fill(1e-8);
   let [bias, biasSquares] = [0, 1e-8];

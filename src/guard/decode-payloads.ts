@@ -1,22 +1,30 @@
 /** The whole text with one encoding's runs decoded in place, so that half-encoded orders show too. */
 export interface DecodedText {
-  readonly encoding: 'base64' | 'hex' | 'percent' | 'entities' | 'escapes' | 'rot13';
+  readonly encoding: 'base64' | 'hex' | 'binary' | 'percent' | 'entities' | 'escapes' | 'rot13';
   readonly text: string;
 }
 
 const BASE64 = /(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{16,16384}={0,2}/gu;
 const HEX = /(?<![0-9a-f])(?:[0-9a-f]{2}[ :]?){12,8192}(?![0-9a-f])/giu;
+const BINARY = /(?<![01])(?:[01]{8}[ ,]?){4,4096}(?![01])/gu;
 const HEX_ESCAPES = /(?:\\x[0-9a-f]{2}){6,4096}/giu;
 const PERCENT = /(?:[\w.~!*'()+-]{0,64}%[0-9a-f]{2}){3,2048}[\w.~!*'()+-]{0,64}/giu;
 const ENTITIES = /(?:&#(?:\d{2,7}|x[0-9a-f]{2,6});){4,2048}/giu;
 const UNICODE_ESCAPES = /(?:\\u[0-9a-f]{4}){4,2048}/giu;
 /** At most this many runs a text are decoded, so that a text made of nothing but runs costs no more than its length. */
 const MAX_RUNS = 64;
+/** Encodings of encodings are followed this deep. */
+const MAX_DEPTH = 3;
 
 type Decode = (run: string) => string | undefined;
 
 const DECODERS: readonly (readonly [DecodedText['encoding'], RegExp, Decode])[] = [
   ['base64', BASE64, (run) => fromBytes(Buffer.from(run, 'base64'))],
+  [
+    'binary',
+    BINARY,
+    (run) => fromBytes(Buffer.from(run.match(/[01]{8}/gu)?.map((bits) => Number.parseInt(bits, 2)) ?? [])),
+  ],
   ['hex', HEX, (run) => fromBytes(Buffer.from(run.replace(/[ :]/gu, ''), 'hex'))],
   ['escapes', HEX_ESCAPES, (run) => fromBytes(Buffer.from(run.replace(/\\x/giu, ''), 'hex'))],
   ['escapes', UNICODE_ESCAPES, (run) => fromCodes(run, /\\(u)([0-9a-f]{4})/giu)],
@@ -25,24 +33,32 @@ const DECODERS: readonly (readonly [DecodedText['encoding'], RegExp, Decode])[] 
 ];
 
 /**
- * Decodes once what looks encoded and decodes to readable text; an encoding that the text does not hold gives nothing.
- * Always gives the rot13 of the whole text last, since nothing marks it. Linear.
+ * Decodes what looks encoded and decodes to readable text, and what that holds in turn, named by the outermost encoding; an
+ * encoding that the text does not hold gives nothing. Always gives the rot13 of the whole text last, since nothing marks it. Linear.
  */
 export function decodePayloads(text: string): readonly DecodedText[] {
   const found: DecodedText[] = [];
-  for (const [encoding, pattern, decode] of DECODERS) {
+  let layer: readonly DecodedText[] = decodeOnce(text);
+  for (let depth = 1; layer.length > 0 && depth <= MAX_DEPTH; depth += 1) {
+    found.push(...layer);
+    layer = layer.flatMap(({ encoding, text: inner }) =>
+      decodeOnce(inner).map((decoded) => ({ ...decoded, encoding })),
+    );
+  }
+  found.push({ encoding: 'rot13', text: text.replace(/[a-z]/giu, rotate) });
+  return found;
+}
+
+function decodeOnce(text: string): readonly DecodedText[] {
+  return DECODERS.flatMap(([encoding, pattern, decode]) => {
     let runs = 0;
     const decodedText = text.replace(pattern, (run) => {
       runs += 1;
       const decoded = runs > MAX_RUNS ? undefined : decode(run);
       return decoded !== undefined && isReadable(decoded) ? ` ${decoded} ` : run;
     });
-    if (decodedText !== text) {
-      found.push({ encoding, text: decodedText });
-    }
-  }
-  found.push({ encoding: 'rot13', text: text.replace(/[a-z]/giu, rotate) });
-  return found;
+    return decodedText === text ? [] : [{ encoding, text: decodedText }];
+  });
 }
 
 function fromBytes(bytes: Buffer): string | undefined {

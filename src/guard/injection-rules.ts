@@ -156,7 +156,7 @@ const ORDER_RULES: readonly InjectionRule[] = [
   order(
     'injection.address-model',
     'Speaks to the model that will read the note',
-    '\\b(?:when|if|once|as soon as) you (?:can )?(?:read|see|process|parse|receive) this\\b|\\b(?:ais?|llms?|language models?) ?(?:reviewers?|assistants?|models?|agents?|checkers?|systems?)? (?:must|should|shall|have to|need to|are required to) (?:always |never |only |immediately )?(?:approve|ignore|accept|disregard|obey|comply|skip)\\b',
+    '\\b(?:when|if|once|as soon as) you (?:can )?(?:read|see|process|parse|receive) this\\b|\\b(?:ais?|llms?|language models?) ?(?:reviewers?|assistants?|models?|agents?|checkers?|systems?)? (?:must|should|shall|have to|need to|are required to) (?:always |never |only |immediately )?(?:approve|ignore|accept|disregard|obey|comply|skip(?= (?:all|any|every|everything|it|them|this|these|the (?:check|review|rest)|its|their|checks?|review)\\b))\\b',
   ),
   order(
     'injection.address-model',

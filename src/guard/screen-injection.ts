@@ -1,11 +1,13 @@
 import type { Finding } from '../domain/note.js';
 import { decodePayloads } from './decode-payloads.js';
-import { foldText, joinSpacedLetters } from './fold-text.js';
+import { foldText } from './fold-text.js';
 import { findHiddenText } from './hidden-text.js';
 import type { InjectionRule } from './injection-rule.js';
 import { INJECTION_RULES } from './injection-rules.js';
 import { matchSentences } from './injection-sentences.js';
 import type { OrderClassifier } from './order-classifier.js';
+import { withoutMentions } from './quoted-mention.js';
+import { hidesOrder, unmaskText } from './unmask-text.js';
 
 /** `quarantine`: a reviewer has to look before the note goes live. A doubt never bins a note. */
 export interface ScreenVerdict {
@@ -26,11 +28,19 @@ const ORDER_RULES: readonly InjectionRule[] = INJECTION_RULES.filter((rule) => r
 
 /** The finding of the trained signal. Rules name what they saw; this one only says how sure it is. */
 export const TRAINED_RULE = 'injection.trained';
+/** A notice: the text speaks about a quoted order. */
+const QUOTED_RULE = 'text.quoted-order';
+
+/** What a field says with its disguises off: the form that is judged, here and in training. */
+export function judgedText(text: string): string {
+  const folded = foldText(text);
+  return withoutMentions(folded) ?? folded;
+}
 
 /**
- * Screens the fields of one note: each field by every rule, what it hides, what it encodes, and the fields joined in both
- * directions, for orders that are split across them; where no rule fires, by the trained classifier. Pure; linear in the
- * total length.
+ * Screens the fields of one note: each field by every rule, what it hides, disguises or encodes, and the fields joined in both
+ * directions, for orders that are split across them; where no rule fires, by the trained classifier. A quotation that the text
+ * speaks about is left out, and told to the reviewer. Pure; linear in the total length.
  */
 export function screenInjection(fields: readonly ScreenField[], classifier?: OrderClassifier): ScreenVerdict {
   const findings = new Map<string, Finding>();
@@ -46,44 +56,61 @@ export function screenInjection(fields: readonly ScreenField[], classifier?: Ord
     const score = classifier?.score(folded);
     if (score?.doubted === true) add(TRAINED_RULE, field, score.reason);
   };
-  const plainTexts: string[] = [];
+  const judged: string[] = [];
   for (const field of fields) {
     const text = field.text ?? field.raw;
     for (const hidden of findHiddenText(field.raw)) {
       add(hidden.rule, field.name, hidden.reason, hidden.quarantine);
     }
-    const plain = foldText(text);
-    plainTexts.push(plain);
-    const joined = joinSpacedLetters(plain);
-    const matched = INJECTION_RULES.filter(
-      ({ pattern }) => pattern.test(plain) || (joined !== undefined && pattern.test(joined)),
-    );
-    for (const rule of matched) {
+    const folded = foldText(text);
+    const plain = withoutMentions(folded) ?? folded;
+    judged.push(plain);
+    const held = INJECTION_RULES.filter(({ pattern }) => pattern.test(folded));
+    const matched = plain === folded ? held : held.filter(({ pattern }) => pattern.test(plain));
+    for (const rule of matched.length > 0 ? matched : matchSentences(plain)) {
       add(rule.id, field.name, rule.reason);
     }
-    for (const rule of matched.length > 0 ? [] : matchSentences(plain)) {
-      add(rule.id, field.name, rule.reason);
+    for (const rule of held.filter((rule) => !matched.includes(rule))) {
+      add(QUOTED_RULE, field.name, `${rule.reason}: only in a quotation`, false);
     }
+    screenDisguises(plain, (reason) => add('injection.disguised', field.name, reason), classifier);
     if (!quarantine) doubt(plain, field.name);
     for (const decoded of decodePayloads(text)) {
-      const folded = foldText(decoded.text);
-      const rule = ORDER_RULES.find((order) => !matched.includes(order) && order.pattern.test(folded));
+      const inner = foldText(decoded.text);
+      const rule = ORDER_RULES.find((order) => !held.includes(order) && order.pattern.test(inner));
       if (rule !== undefined) {
         add(
           `injection.encoded.${decoded.encoding}`,
           field.name,
           `${rule.reason}, encoded as ${decoded.encoding}`,
         );
-      } else if (!quarantine) doubt(folded, field.name);
+      } else if (!quarantine) doubt(withoutMentions(inner) ?? inner, field.name);
     }
   }
   if (!quarantine && fields.length > 1) {
-    for (const joined of [plainTexts.join(' '), plainTexts.toReversed().join(' ')]) {
+    for (const joined of [judged.join(' '), judged.toReversed().join(' ')]) {
       for (const rule of ORDER_RULES.filter(({ pattern }) => pattern.test(joined))) {
         add(rule.id, 'fields together', `${rule.reason}, split across fields`);
       }
     }
-    if (!quarantine) doubt(plainTexts.join(' '), 'fields together');
+    if (!quarantine) doubt(judged.join(' '), 'fields together');
   }
   return { verdict: quarantine ? 'quarantine' : 'clean', findings: [...findings.values()] };
+}
+
+/** Rules and classifier on what the text reads like without its disguises; a disguised order is one whatever else it says. */
+function screenDisguises(
+  folded: string,
+  add: (reason: string) => void,
+  classifier: OrderClassifier | undefined,
+): void {
+  for (const { disguise, text } of unmaskText(folded)) {
+    const rule = ORDER_RULES.find(({ pattern }) => pattern.test(text)) ?? matchSentences(text)[0];
+    if (rule !== undefined) add(`${rule.reason}, ${disguise}`);
+    else {
+      const score = classifier?.score(text);
+      if (score?.doubted === true) add(`${score.reason}; ${disguise}`);
+    }
+  }
+  if (hidesOrder(folded)) add('Orders a model to drop its instructions, in words taken apart');
 }
