@@ -84,6 +84,7 @@ export async function createModelGeneration(
     : shared.store;
   const centres = new NamespaceCentres(modelId, embedder.model.dimensions);
   const recentVectors = new RecentVectors(store.notes);
+  const vectors = new CandidateVectors(vectorIndex, modelId, recentVectors);
   const embed = createNoteEmbedder(embedder);
   const follower = createIndexFollower({
     store: store.notes,
@@ -108,10 +109,7 @@ export async function createModelGeneration(
     follower,
     scoreModel: createScoreModel(modelId, engines.fittedScore),
     reranker: engines.reranker,
-    lateInteraction: lateInteractionOf(engines, {
-      centres,
-      vectors: new CandidateVectors(vectorIndex, modelId, recentVectors),
-    }),
+    lateInteraction: lateInteractionOf(engines, { centres, vectors }),
     outcomes,
     withholdShare,
     clock,
@@ -123,7 +121,7 @@ export async function createModelGeneration(
   const { screenModel } = engines;
   const writeDeps = {
     ...{ store, embedder, vectorIndex, clock, catchUp, logger, policy, phones },
-    ...{ classifier, screenModel },
+    ...{ classifier, screenModel, vectors },
   };
   const measured = createRetrievalQueries({ ...retrieveDeps, withholdShare: 0, tokenCounters });
   return {

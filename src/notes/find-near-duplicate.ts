@@ -59,7 +59,7 @@ const PRECEDENCE = ['duplicate', 'opposite', 'proposal'] as const;
 /**
  * Looks for active notes of the same namespace and task type whose lesson is within `policy.proposalSimilarity`, in the
  * index and among `pending`, the lessons of the same chunk that are about to be written. The index finds neighbours by
- * either row; the decision is made on the stored lesson vectors and the stored text. Expects the index to be up to date.
+ * either row; the decision is made on the lesson vectors and the stored text. Expects the index to be up to date.
  *
  * One index search; store calls only where something is near. Errors: as the ports'.
  */
@@ -121,14 +121,14 @@ async function neighboursOf(
   subject: NewLesson,
   ids: readonly NoteId[],
 ): Promise<readonly Neighbour[]> {
-  const { store, policy, clock, embedder } = context;
+  const { store, policy, clock, embedder, vectors: source = store.notes } = context;
   const { namespace, taskType, lessonVector } = subject;
   if (ids.length === 0) {
     return [];
   }
   const [notes, vectors] = await Promise.all([
     store.notes.getMany(namespace, ids),
-    store.notes.getVectors(namespace, ids),
+    source.getVectors(namespace, ids),
   ]);
   const now = clock.now();
   return notes.flatMap((note) => {

@@ -2,7 +2,7 @@ import type { OrderClassifier } from '../guard/order-classifier.js';
 import type { Clock } from '../ports/clock.js';
 import type { Embedder } from '../ports/embedder.js';
 import type { Logger } from '../ports/logger.js';
-import type { Store } from '../ports/note-store.js';
+import type { NoteStore, Store } from '../ports/note-store.js';
 import type { TextClassifier } from '../ports/text-classifier.js';
 import type { VectorIndex } from '../ports/vector-index.js';
 import type { KeyedMutex } from './keyed-mutex.js';
@@ -53,6 +53,8 @@ export interface NoteCommandDeps {
   readonly store: Store;
   readonly embedder: Embedder;
   readonly vectorIndex: VectorIndex;
+  /** Where neighbours' vectors are read. Default: the store. */
+  readonly vectors?: Pick<NoteStore, 'getVectors'> | undefined;
   readonly clock: Clock;
   /** The trained signal of the injection screen; without it only the rules judge. */
   readonly classifier?: OrderClassifier | undefined;

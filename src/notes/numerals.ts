@@ -86,6 +86,8 @@ const WORDS: Readonly<Record<string, string>> = {
 /** A run of digits with what holds it together: versions, dates, times, decimals, thousands. */
 const NUMERAL = /\d+(?:[.,:/-]\d+)*/gu;
 const WORD = /\p{L}+/gu;
+const ASCII = /^[\0-\x7f]*$/;
+const ASCII_WORD = /[a-z]+/g;
 /** Kanji numerals before a counter: alone they are parts of words. */
 const KANJI = /[一二三四五六七八九十百千万]+(?=[日年月週時分秒回件個人円本枚度%])/gu;
 
@@ -94,6 +96,7 @@ const KANJI = /[一二三四五六七八九十百千万]+(?=[日年月週時分�
  * grouping by commas, spaces or apostrophes (removed). "1.000" stays apart from "1000": it may be a version. Linear.
  */
 export function numbersOf(text: string): ReadonlySet<string> {
+  if (ASCII.test(text)) return asciiNumbersOf(text.toLowerCase());
   const plain = text
     .normalize('NFKC')
     .replace(/\p{Nd}/gu, toAsciiDigit)
@@ -111,6 +114,21 @@ export function numbersOf(text: string): ReadonlySet<string> {
   }
   for (const [numeral] of plain.matchAll(KANJI)) {
     found.add(numeral);
+  }
+  return found;
+}
+
+/** The same for ASCII in lower case, which most texts are: of what is done above only this can change anything. */
+function asciiNumbersOf(text: string): ReadonlySet<string> {
+  const found = new Set<string>();
+  if (/\d/.test(text)) {
+    const plain = text.replace(/(?<=\d)[ '](?=\d{3}(?!\d))/g, '');
+    for (const numeral of plain.match(NUMERAL) ?? [])
+      found.add(/^\d{1,3}(?:,\d{3})+$/.test(numeral) ? numeral.replaceAll(',', '') : numeral);
+  }
+  for (const word of text.match(ASCII_WORD) ?? []) {
+    const value = Object.hasOwn(WORDS, word) ? WORDS[word] : undefined;
+    if (value !== undefined) found.add(value);
   }
   return found;
 }

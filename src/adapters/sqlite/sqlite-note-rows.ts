@@ -22,13 +22,13 @@ export const VECTOR_COLUMNS =
 /** Vectors of the model `@model`, else of the one that the note names. */
 export const OF_MODEL = 'note_vectors v ON v.note = n.seq AND v.model_id = coalesce(@model, n.model_id)';
 
-/** With the parameters of `noteParameters`, the outcome counts and `model`. An id that is taken changes no row. */
+/** With the parameters of `noteParameters`, the outcome counts and `model`. Gives `seq`; an id that is taken changes no row and gives none. */
 export const INSERT_NOTE = `INSERT INTO notes (id, namespace, task_type, status, impact, risk, created_at, updated_at, version, model_id,
     retrieved, helpful, harmful, ignored, lesson, correction, wrong_answer, rest, searched, key_id, sealed)
   VALUES (@id, @namespace, @taskType, @status, @impact, @risk, @createdAt, @updatedAt, 1, @model,
     @retrieved, @helpful, @harmful, @ignored, @lesson, @correction, @wrongAnswer, @rest, @searched,
     @keyId, @sealed)
-  ON CONFLICT (id) DO NOTHING`;
+  ON CONFLICT (id) DO NOTHING RETURNING seq`;
 /** With the parameters of `noteParameters`, `version` and `model`; outcome counts stay. */
 export const UPDATE_NOTE = `UPDATE notes SET task_type = @taskType, status = @status, impact = @impact, risk = @risk,
     created_at = @createdAt, updated_at = @updatedAt, version = @version, model_id = @model, lesson = @lesson,

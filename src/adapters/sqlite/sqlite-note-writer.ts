@@ -35,16 +35,14 @@ export class SqliteNoteWriter {
 
   insertOne({ note, vectors, audit }: NoteInsert): InsertOutcome {
     const model = vectors?.modelId ?? null;
-    if (
-      this.#db.run(INSERT_NOTE, {
-        ...noteParameters(note),
-        ...textColumns(this.#cipher, note),
-        ...note.outcomes,
-        model,
-      }) === 0
-    )
-      return {};
-    const seq = this.#db.get('SELECT seq FROM notes WHERE id = @id', { id: note.id })?.seq;
+    const made = this.#db.get(INSERT_NOTE, {
+      ...noteParameters(note),
+      ...textColumns(this.#cipher, note),
+      ...note.outcomes,
+      model,
+    });
+    if (made === undefined) return {};
+    const { seq } = made;
     writeFacets(this.#db, seq, note, true);
     if (vectors !== undefined) writeVectors(this.#db, seq, sealVectors(this.#cipher, note.id, vectors));
     insertAuditEvent(this.#db, { ...audit, version: 1, namespace: note.namespace, noteId: note.id });
