@@ -16,6 +16,13 @@ const MAX_RUNS = 64;
 /** Encodings of encodings are followed this deep. */
 const MAX_DEPTH = 3;
 
+/**
+ * Words that orders in the languages of Latin script do not go without. Turned by thirteen letters none of them is a word of these
+ * languages, so that few honest texts pass for rot13.
+ */
+const SPOKEN =
+  /\b(?:the|you|your|all|any|every|and|this|that|of|is|are|me|ignore|forget|disregard|reveal|print|show|approve|answer|say|always|never|rules?|instructions?|prompt|system|safe|die|der|das|und|alle|nicht|dein\w*|ignorier\w*|les|des|toutes?|tout|vos|tes|ignore[rz]?|las|los|todas?|todos?|tus|sus|ignora|gli|tutte|tutti|regole|het|alles|wszystkie|zignoruj|tum|kurallar\w*)\b/iu;
+
 type Decode = (run: string) => string | undefined;
 
 const DECODERS: readonly (readonly [DecodedText['encoding'], RegExp, Decode])[] = [
@@ -34,7 +41,7 @@ const DECODERS: readonly (readonly [DecodedText['encoding'], RegExp, Decode])[] 
 
 /**
  * Decodes what looks encoded and decodes to readable text, and what that holds in turn, named by the outermost encoding; an
- * encoding that the text does not hold gives nothing. Always gives the rot13 of the whole text last, since nothing marks it. Linear.
+ * encoding that the text does not hold gives nothing. Last the rot13 of the whole text, where it holds words of a language. Linear.
  */
 export function decodePayloads(text: string): readonly DecodedText[] {
   const found: DecodedText[] = [];
@@ -45,7 +52,8 @@ export function decodePayloads(text: string): readonly DecodedText[] {
       decodeOnce(inner).map((decoded) => ({ ...decoded, encoding })),
     );
   }
-  found.push({ encoding: 'rot13', text: text.replace(/[a-z]/giu, rotate) });
+  const rotated = text.replace(/[a-z]/giu, rotate);
+  if (SPOKEN.test(rotated)) found.push({ encoding: 'rot13', text: rotated });
   return found;
 }
 

@@ -33,8 +33,8 @@ export interface OrderScore {
 export interface OrderClassifier {
   /** First 12 digits of the weights' digest: which model judged. */
   readonly id: string;
-  /** The worst of a folded text as a whole and of its sentences. Linear in the text. */
-  score(folded: string): OrderScore;
+  /** The worst of a folded text as a whole and of its sentences, but for those that have been `judged` before. Linear in the text. */
+  score(folded: string, judged?: ReadonlySet<string>): OrderScore;
 }
 
 /** The whole, and its parts where there are several. */
@@ -56,9 +56,10 @@ export function createOrderClassifier(
 ): OrderClassifier {
   return {
     id: digest.slice(0, 12),
-    score(folded) {
+    score(folded, judged) {
       let best: { logOdds: number; intents: ReturnType<typeof orderFeatures>['intents'] } | undefined;
       for (const part of partsOf(folded)) {
+        if (judged?.has(part) === true) continue;
         const { indices, intents } = orderFeatures(part);
         let sum = 0;
         for (const index of indices) sum += weights[index] ?? 0;

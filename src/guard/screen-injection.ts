@@ -5,7 +5,7 @@ import { findHiddenText } from './hidden-text.js';
 import type { InjectionRule } from './injection-rule.js';
 import { INJECTION_RULES } from './injection-rules.js';
 import { matchSentences } from './injection-sentences.js';
-import type { OrderClassifier } from './order-classifier.js';
+import { type OrderClassifier, partsOf } from './order-classifier.js';
 import { withoutMentions } from './quoted-mention.js';
 import { hidesOrder, unmaskText } from './unmask-text.js';
 
@@ -52,8 +52,8 @@ export function screenInjection(fields: readonly ScreenField[], classifier?: Ord
       findings.set(key, { rule, field, reason });
     }
   };
-  const doubt = (folded: string, field: string): void => {
-    const score = classifier?.score(folded);
+  const doubt = (folded: string, field: string, known?: ReadonlySet<string>): void => {
+    const score = classifier?.score(folded, known);
     if (score?.doubted === true) add(TRAINED_RULE, field, score.reason);
   };
   const judged: string[] = [];
@@ -93,7 +93,7 @@ export function screenInjection(fields: readonly ScreenField[], classifier?: Ord
         add(rule.id, 'fields together', `${rule.reason}, split across fields`);
       }
     }
-    if (!quarantine) doubt(judged.join(' '), 'fields together');
+    if (!quarantine) doubt(judged.join(' '), 'fields together', new Set(judged.flatMap(partsOf)));
   }
   return { verdict: quarantine ? 'quarantine' : 'clean', findings: [...findings.values()] };
 }
