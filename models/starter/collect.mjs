@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import ort from 'onnxruntime-node';
 import { embedTexts } from '../../bench/index/real-vectors.mjs';
 import { HubTokenizer } from '../../dist/adapters/onnx/hub-tokenizer.js';
+import { tokenWeights } from '../../dist/adapters/static/static-vectors.js';
 import { openEngines } from '../../dist/app/installation.js';
 import { parseConfig } from '../../dist/config/parse-config.js';
 import { findModel } from '../../dist/models/model-directory.js';
@@ -96,7 +97,7 @@ async function tokensAlone(directory, size, log) {
   return rows;
 }
 
-/** Token ids as they are summed, special ones included: text `i` has `ids[offsets[i] … offsets[i + 1]]`. */
+/** Token ids and weights as they are summed, special ones included: text `i` has `ids[offsets[i] … offsets[i + 1]]`. */
 export async function tokenize(tokenizer, texts) {
   const encoded = [];
   for (let from = 0; from < texts.length; from += BATCH)
@@ -108,8 +109,10 @@ export async function tokenize(tokenizer, texts) {
     offsets[text + 1] = offsets[text] + ids.length;
   });
   const ids = new Uint32Array(offsets[texts.length]);
+  const weights = new Float32Array(ids.length);
   encoded.forEach((one, text) => {
     ids.set(one.ids, offsets[text]);
+    weights.set(tokenWeights(one.ids), offsets[text]);
   });
-  return { offsets, ids };
+  return { offsets, ids, weights };
 }

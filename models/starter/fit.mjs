@@ -86,23 +86,24 @@ export function project(rows, size, axes) {
   return out;
 }
 
-/** Sum of the token vectors of one text, into `sum`. */
-export function sumTokens(vectors, dimensions, ids, from, to, sum) {
+/** Weighted sum of the token vectors of one text, into `sum`. */
+function sumTokens(vectors, dimensions, { offsets, ids, weights }, text, sum) {
   sum.fill(0);
-  for (let at = from; at < to; at += 1) {
+  for (let at = offsets[text]; at < offsets[text + 1]; at += 1) {
     const row = ids[at] * dimensions;
-    for (let d = 0; d < dimensions; d += 1) sum[d] += vectors[row + d];
+    const weight = weights[at];
+    for (let d = 0; d < dimensions; d += 1) sum[d] += weight * vectors[row + d];
   }
 }
 
 /** For each text the factor that brings its sum nearest to its target, at least 0; and the mean cosine of both. */
-export function fitScales({ offsets, ids }, targets, vectors, dimensions) {
-  const n = offsets.length - 1;
+export function fitScales(corpus, targets, vectors, dimensions) {
+  const n = corpus.offsets.length - 1;
   const scales = new Float32Array(n);
   const sum = new Float64Array(dimensions);
   let cosines = 0;
   for (let text = 0; text < n; text += 1) {
-    sumTokens(vectors, dimensions, ids, offsets[text], offsets[text + 1], sum);
+    sumTokens(vectors, dimensions, corpus, text, sum);
     let dot = 0;
     let squares = 0;
     for (let d = 0; d < dimensions; d += 1) {
@@ -117,18 +118,20 @@ export function fitScales({ offsets, ids }, targets, vectors, dimensions) {
 
 /**
  * Ridge regression by preconditioned conjugate gradients, all dimensions side by side: minimises
- * Σ over texts |scale · Σ vectors of its tokens − target|² + ridge · |vectors − prior|², starting from `vectors`, in place.
+ * Σ over texts |scale · Σ weighted vectors of its tokens − target|² + ridge · |vectors − prior|², starting from `vectors`, in place.
  */
 export function ridge(
-  { offsets, ids },
+  corpus,
   { targets, scales, vectors, prior, dimensions, ridge: weight, iterations, log },
 ) {
+  const { offsets, ids, weights } = corpus;
   const size = vectors.length;
   const tokens = size / dimensions;
   const n = offsets.length - 1;
   const diagonal = new Float64Array(tokens).fill(weight);
   for (let text = 0; text < n; text += 1)
-    for (let at = offsets[text]; at < offsets[text + 1]; at += 1) diagonal[ids[at]] += scales[text] ** 2;
+    for (let at = offsets[text]; at < offsets[text + 1]; at += 1)
+      diagonal[ids[at]] += (weights[at] * scales[text]) ** 2;
   const sum = new Float64Array(dimensions);
   /** into = Aᵀ(scale² · A · from) (− scale · targets, where given), plus ridge · from. */
   const apply = (from, into, wanted) => {
@@ -136,14 +139,15 @@ export function ridge(
     for (let text = 0; text < n; text += 1) {
       const scale = scales[text];
       if (scale === 0) continue;
-      sumTokens(from, dimensions, ids, offsets[text], offsets[text + 1], sum);
+      sumTokens(from, dimensions, corpus, text, sum);
       for (let d = 0; d < dimensions; d += 1) {
         const goal = wanted === undefined ? 0 : wanted[text * dimensions + d];
         sum[d] = scale * (scale * sum[d] - goal);
       }
       for (let at = offsets[text]; at < offsets[text + 1]; at += 1) {
         const row = ids[at] * dimensions;
-        for (let d = 0; d < dimensions; d += 1) into[row + d] += sum[d];
+        const tokenWeight = weights[at];
+        for (let d = 0; d < dimensions; d += 1) into[row + d] += tokenWeight * sum[d];
       }
     }
     for (let i = 0; i < size; i += 1) into[i] += weight * from[i];

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { packStaticVectors } from '../../dist/adapters/static/static-vectors.js';
+import { packStaticVectors, tokenWeights } from '../../dist/adapters/static/static-vectors.js';
 import { parseConfig } from '../../dist/config/parse-config.js';
 import { findModel } from '../../dist/models/model-directory.js';
 import { packCanary } from '../../dist/models/vector-checks.js';
@@ -24,11 +24,13 @@ const REFERENCE_TEXTS = [
   'a reviewer corrected this answer '.repeat(100).trim(),
 ];
 
-/** Sum over tokens at unit length, in double precision. */
+/** Weighted sum over tokens at unit length, in double precision. */
 function embed({ rows, scales, dimensions }, ids) {
   const sum = new Float64Array(dimensions);
-  for (const id of ids)
-    for (let d = 0; d < dimensions; d += 1) sum[d] += scales[id] * rows[id * dimensions + d];
+  const weights = tokenWeights(ids);
+  ids.forEach((id, at) => {
+    for (let d = 0; d < dimensions; d += 1) sum[d] += weights[at] * scales[id] * rows[id * dimensions + d];
+  });
   const norm = Math.sqrt(sum.reduce((total, value) => total + value * value, 0));
   return Float32Array.from(sum, (value) => value / norm);
 }

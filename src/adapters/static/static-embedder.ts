@@ -12,7 +12,7 @@ import type {
   EmbeddingModel,
   EmbedOptions,
 } from '../../ports/embedder.js';
-import type { StaticVectors } from './static-vectors.js';
+import { type StaticVectors, tokenWeights } from './static-vectors.js';
 
 export interface StaticEmbedderParts {
   readonly entry: EmbeddingEntry;
@@ -26,7 +26,7 @@ export interface StaticEmbedderParts {
 const TURN = 64;
 
 /**
- * A text's vector is the sum of its tokens' vectors, special tokens included, at unit length: no context, no order of words. Sums
+ * A text's vector is the sum of its tokens' vectors, special tokens included and repeated ones damped, at unit length: no context, no order of words. Sums
  * in double precision and token order, so that the same text gives the same bits; tens of microseconds a text, so that they run
  * on the event loop; tokenizing runs off it. Token vectors are those same rows, each at unit length.
  */
@@ -86,8 +86,9 @@ export class StaticEmbedder implements Embedder {
     const { dimensions } = vectors;
     const rows = new Float32Array(ids.length * dimensions);
     const sums = new Float64Array(dimensions);
+    const weights = tokenWeights(ids);
     ids.forEach((id, token) => {
-      addRow(vectors, id, sums, rows, token * dimensions);
+      addRow(vectors, id, { sums, weight: weights[token] ?? 1, rows, at: token * dimensions });
     });
     const vector = Float32Array.from(sums);
     normaliseInPlace(vector);
@@ -103,14 +104,18 @@ export class StaticEmbedder implements Embedder {
   }
 }
 
-/** Adds a token's vector to `sums` and writes it to `rows` from `at` on. */
+/** Adds a token's vector times `weight` to `sums` and writes it as it is to `rows` from `at` on. */
 function addRow(
   vectors: StaticVectors,
   id: number,
-  sums: Float64Array,
-  rows: Float32Array,
-  at: number,
+  into: {
+    readonly sums: Float64Array;
+    readonly weight: number;
+    readonly rows: Float32Array;
+    readonly at: number;
+  },
 ): void {
+  const { sums, weight, rows, at } = into;
   const { dimensions, scales } = vectors;
   if (id < 0 || id >= vectors.tokens)
     throw new ErrataError(
@@ -121,7 +126,7 @@ function addRow(
   const from = id * dimensions;
   for (let d = 0; d < dimensions; d += 1) {
     const value = scale * (vectors.rows[from + d] ?? 0);
-    sums[d] = (sums[d] ?? 0) + value;
+    sums[d] = (sums[d] ?? 0) + weight * value;
     rows[at + d] = value;
   }
 }
