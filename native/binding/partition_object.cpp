@@ -73,6 +73,7 @@ Napi::Function PartitionObject::define(Napi::Env env) {
        InstanceMethod<&PartitionObject::time_search>("timeSearch"),
        InstanceMethod<&PartitionObject::search_batch>("searchBatch"),
        InstanceMethod<&PartitionObject::scores_of>("scoresOf"),
+       InstanceMethod<&PartitionObject::try_scores_of>("tryScoresOf"),
        InstanceMethod<&PartitionObject::rows_of>("rowsOf"),
        InstanceMethod<&PartitionObject::compact>("compact"),
        InstanceMethod<&PartitionObject::restore>("restore"),

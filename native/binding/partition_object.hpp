@@ -28,6 +28,7 @@ class PartitionObject : public Napi::ObjectWrap<PartitionObject> {
   Napi::Value time_search(const Napi::CallbackInfo& info);
   Napi::Value search_batch(const Napi::CallbackInfo& info);
   Napi::Value scores_of(const Napi::CallbackInfo& info);
+  Napi::Value try_scores_of(const Napi::CallbackInfo& info);
   Napi::Value rows_of(const Napi::CallbackInfo& info);
   Napi::Value compact(const Napi::CallbackInfo& info);
   Napi::Value restore(const Napi::CallbackInfo& info);

@@ -230,6 +230,20 @@ Napi::Value PartitionObject::scores_of(const Napi::CallbackInfo& info) {
                       [](Napi::Env out, const ScoresTask& done) { return to_array(out, done.scores); });
 }
 
+Napi::Value PartitionObject::try_scores_of(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
+  const std::shared_ptr<Partition>& partition = opened(env);
+  const float* vector =
+      view_of<float>(info[0], "vector", partition->options().dimensions, Code::kInvalidVector);
+  const std::vector<std::uint64_t> keys = copy_keys(info[1], "keys");
+  if (keys.size() > kSynchronousRows) return env.Undefined();
+  std::vector<double> scores(keys.size());
+  const auto status = partition->try_scores_of(vector, keys.data(), keys.size(), scores.data());
+  if (!status) return env.Undefined();
+  if (!status->ok()) throw to_error(env, *status);
+  return to_array(env, scores);
+}
+
 Napi::Value PartitionObject::rows_of(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
   RowsTask task;

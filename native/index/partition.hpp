@@ -185,6 +185,9 @@ class Partition {
                       std::vector<Answer>& answers) const;
   /// Exact score of each key's best row; NaN where the key is not held.
   Status scores_of(const float* query, const Key* keys, std::size_t n, double* scores) const;
+  /// The same, for the event loop: empty when a writer holds the lock.
+  std::optional<Status> try_scores_of(const float* query, const Key* keys, std::size_t n,
+                                      double* scores) const;
   /// Copies of each key's rows, `[n, kRowKinds, dimensions]` in `rows`; NaN where a key or one of its kinds
   /// is not held.
   Status rows_of(const Key* keys, std::size_t n, float* rows) const;
@@ -275,6 +278,7 @@ class Partition {
                       Answer& answer) const;
   void take_best_rows(const float* query, Answer& answer) const;
   float score(const float* query, Slot slot) const;
+  Status score_keys(const float* query, const Key* keys, std::size_t n, double* scores) const;
   Status copy_rows(const Key* keys, std::size_t n, float* rows) const;
   bool better(const Candidate& a, const Candidate& b) const;
   bool room_ready() const;

@@ -322,6 +322,22 @@ Status Partition::scores_of(const float* query, const Key* keys, std::size_t n, 
   if (!status.ok()) return status;
   if (!(status = ready(true)).ok()) return status;
   std::shared_lock<RwLock> guard(lock_);
+  return score_keys(query, keys, n, scores);
+}
+
+std::optional<Status> Partition::try_scores_of(const float* query, const Key* keys, std::size_t n,
+                                               double* scores) const {
+  Status status = check_unit(kernels_, query, options_.dimensions, "vector");
+  if (!status.ok()) return status;
+  if (indexing_.load()) return std::nullopt;
+  if (!(status = ready(false)).ok()) return status;
+  std::shared_lock<RwLock> guard(lock_, std::try_to_lock);
+  if (!guard.owns_lock()) return std::nullopt;
+  return score_keys(query, keys, n, scores);
+}
+
+/// Under the lock.
+Status Partition::score_keys(const float* query, const Key* keys, std::size_t n, double* scores) const {
   for (std::size_t i = 0; i < n; ++i) {
     scores[i] = std::numeric_limits<double>::quiet_NaN();
     const KeyEntry* entry = keys_.find(keys[i]);

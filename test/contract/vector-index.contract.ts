@@ -344,10 +344,13 @@ export function describeVectorIndex(
       expect((await index.vectorsOf('acme', [noteId('a')])).size).toBe(0);
       const many = Array.from({ length: 100 }, (_, i) => note(`n${i}`, unit(i + 1, 1)));
       await index.upsert(many);
-      const all = await index.vectorsOf(
-        'acme',
-        many.map(({ id }) => id),
-      );
+      const ids = many.map(({ id }) => id);
+      const all = await index.vectorsOf('acme', ids);
+      const scores = await index.scores({ namespace: 'acme', vector: unit(1), ids });
+      for (const id of [ids[0], ids[99]] as string[]) {
+        const one = await index.scores({ namespace: 'acme', vector: unit(1), ids: [id] });
+        expect(one.get(id)).toBe(scores.get(id));
+      }
       expect(many.every(({ id, vectors }) => all.get(id)?.lesson?.join() === vectors.lesson?.join())).toBe(
         true,
       );

@@ -137,6 +137,8 @@ export interface NativePartition {
   searchBatch(vectors: Float32Array, k: number, filter: Uint32Array | undefined): Promise<NativeAnswer[]>;
   /** Score of each key's best row; NaN where it is not held. */
   scoresOf(vector: Float32Array, keys: Float64Array): Promise<Float64Array>;
+  /** The same at once; undefined for more than 64 keys, and while a writer is at work. */
+  tryScoresOf(vector: Float32Array, keys: Float64Array): Float64Array | undefined;
   /**
    * Each key's rows, `[n, 2, dimensions]`: lesson, situation; NaN where one is not held. At once for up to 64 keys while no writer is at
    * work, else from a worker thread.
