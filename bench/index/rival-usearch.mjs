@@ -70,22 +70,24 @@ export function usearchGraph(module, data) {
   return usearchEngine(module, { byEf: new Map([[USEARCH_EF, first]]), savedFile, close });
 }
 
-/** Saved every so often: an interrupted build goes on from there. */
-const USEARCH_STEP = 20_000;
-const USEARCH_SAVE_EVERY = 10;
+/** Saved every so often, which takes a second or two at a million rows: an interrupted build goes on from there. */
+const USEARCH_STEP = 10_000;
+const USEARCH_SAVE_MS = 120_000;
 
 export const keptUsearch = {
   async build(module, data, _tags, { folder, threads, log }) {
     const file = path.join(folder, 'index.usearch');
     const index = usearchIndex(module, USEARCH_EF);
     if (existsSync(file)) index.load(file);
-    for (let from = Number(index.size()), step = 1; from < data.n; from += USEARCH_STEP, step += 1) {
+    let saved = performance.now();
+    for (let from = Number(index.size()); from < data.n; from += USEARCH_STEP) {
       const to = Math.min(data.n, from + USEARCH_STEP);
       usearchAdd(index, data, from, to, threads);
       log(`usearch: ${to} of ${data.n} rows linked`);
-      if (to < data.n && step % USEARCH_SAVE_EVERY !== 0) continue;
+      if (to < data.n && performance.now() - saved < USEARCH_SAVE_MS) continue;
       index.save(`${file}.part`);
       renameSync(`${file}.part`, file);
+      saved = performance.now();
     }
   },
   open: async (module, { folder }) =>

@@ -1,12 +1,15 @@
 #include "index/graph.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <condition_variable>
 #include <cstring>
 #include <mutex>
+#include <new>
 #include <usearch/index.hpp>
 
 #include "index/arena.hpp"
+#include "index/graph_walk.hpp"
 
 namespace errata {
 namespace {
@@ -14,6 +17,14 @@ namespace {
 namespace us = unum::usearch;
 
 using Hnsw = us::index_gt<float, std::uint32_t, std::uint32_t, NothrowAllocator<char>, ArenaAllocator>;
+
+/// What the metric takes for a node where there is no more than its number.
+struct SlotOnly {
+  Slot slot;
+};
+Slot get_slot(const SlotOnly& node) {
+  return node.slot;
+}
 
 /// A row or a query, as the metric takes it.
 struct Point {
@@ -51,16 +62,19 @@ struct Metric {
 constexpr float kGaveUp = -1e6f;
 constexpr std::size_t kStopDistances = 256;
 
+void count(GraphSearch& search) {
+  const std::size_t count = ++search.distances;
+  if (count > search.budget) search.gave_up = true;
+  if (search.stop != nullptr && count % kStopDistances == 0 && search.stop->stopped()) search.gave_up = true;
+}
+
 struct CountingMetric {
   Metric metric;
   GraphSearch* search;
 
   template <typename First, typename Second>
   float operator()(const First& first, const Second& second) const {
-    const std::size_t count = ++search->distances;
-    if (count > search->budget) search->gave_up = true;
-    if (search->stop != nullptr && count % kStopDistances == 0 && search->stop->stopped())
-      search->gave_up = true;
+    count(*search);
     return search->gave_up ? kGaveUp : metric(first, second);
   }
 };
@@ -74,14 +88,14 @@ struct Prefetch {
   void operator()(Iterator begin, Iterator end) const {
     // Of float32 rows the first four lines (best at 384 dimensions; the hardware streams the rest), of codes
     // all.
-    for (; begin != end; ++begin) {
-      const Slot slot = static_cast<Slot>(get_slot(begin));
-      if (codes == nullptr) {
-        prefetch(rows->row(slot), std::min<std::size_t>(256, rows->stride() * sizeof(float)));
-      } else {
-        prefetch(codes->row(slot), codes->stride());
-        prefetch(&codes->meta(slot), 1);
-      }
+    for (; begin != end; ++begin) (*this)(static_cast<Slot>(get_slot(begin)));
+  }
+  void operator()(Slot slot) const {
+    if (codes == nullptr) {
+      prefetch(rows->row(slot), std::min<std::size_t>(256, rows->stride() * sizeof(float)));
+    } else {
+      prefetch(codes->row(slot), codes->stride());
+      prefetch(&codes->meta(slot), 1);
     }
   }
 };
@@ -156,8 +170,43 @@ Status check_links(const char* bytes, std::size_t size, std::size_t nodes, const
   return at == size ? Status{} : corrupt();
 }
 
+/// A graph's links for a walk, which nobody changes meanwhile.
+struct Links {
+  const Hnsw& hnsw;
+
+  template <typename Take>
+  void each(Slot slot, std::size_t level, Take take) const {
+    const auto neighbors = hnsw.neighbors(slot, level);
+    for (auto at = neighbors.begin(), end = neighbors.end(); at != end; ++at)
+      take(static_cast<Slot>(at.slot()));
+  }
+  void fetch(Slot slot) const { prefetch(hnsw.at(slot).key.ptr(), kNodeBytes); }
+
+ private:
+  // Of a node the head and, with the usual 16 links a level, all of the lowest level.
+  static constexpr std::size_t kNodeBytes = 138;
+};
+
+/// Rows for a walk, compared with a query.
+struct ComparedRows {
+  Metric metric;
+  Prefetch prefetch;
+  Point point;
+  GraphSearch& search;
+
+  float distance(Slot slot) const {
+    count(search);
+    return metric(point, SlotOnly{slot});
+  }
+  void fetch(Slot slot) const { prefetch(slot); }
+  bool stopped() const { return search.gave_up; }
+};
+
 // Searches at once in one graph; more wait.
 constexpr std::size_t kContexts = 16;
+// Nodes that a walk takes along from each level above the lowest: one alone is sometimes in the wrong
+// cluster.
+constexpr std::size_t kUpperBeam = 4;
 
 Status out_of_memory() {
   return Status::fail(Code::kOutOfMemory, "Expected memory for the graph, received none");
@@ -179,6 +228,11 @@ struct Graph::Impl {
   mutable std::mutex mutex;
   mutable std::condition_variable returned;
   mutable std::vector<std::size_t> free_contexts;
+  mutable WalkBuffers walks[kContexts];
+
+  // Where walks begin: a node of the highest level, and that level and one above it (0: there is no node
+  // yet).
+  std::atomic<std::uint64_t> entry{0};
 
   Impl(const RowStore& row_store, const CodeStore* code_store, const simd::Kernels& kernels,
        GraphOptions wanted, ArenaAllocator tape)
@@ -196,6 +250,14 @@ struct Graph::Impl {
     if (codes != nullptr) codes->load_query(slot, builders[builder]);
     return {rows.row(slot), &builders[builder]};
   }
+  void offer_entry(Slot slot) {
+    const std::uint64_t offered = std::uint64_t{hnsw.level_of(slot) + 1} << 32 | slot;
+    std::uint64_t present = entry.load();
+    while (offered >> 32 > present >> 32 && !entry.compare_exchange_weak(present, offered)) {
+    }
+  }
+  void walk(GraphSearch& search, std::size_t context) const;
+  bool search_allowed(GraphSearch& search, std::size_t context) const;
   std::size_t borrow() const {
     std::unique_lock<std::mutex> guard(mutex);
     returned.wait(guard, [this] { return !free_contexts.empty(); });
@@ -211,6 +273,43 @@ struct Graph::Impl {
     returned.notify_one();
   }
 };
+
+/// Without a filter: level by level, from the nearest few of the one above.
+void Graph::Impl::walk(GraphSearch& search, std::size_t context) const {
+  WalkBuffers& buffers = walks[context];
+  std::vector<WalkNode>& beam = buffers.beam;
+  ComparedRows compared{metric, prefetch, {search.vector, search.coded}, search};
+  const Links links{hnsw};
+  const std::uint64_t first = entry.load();
+  const Slot slot = static_cast<Slot>(first);
+  beam.assign(1, {compared.distance(slot), slot, false});
+  for (std::size_t level = (first >> 32) - 1; level > 0; --level)
+    walk_level(links, compared, level, kUpperBeam, buffers);
+  walk_level(links, compared, 0, std::max(search.ef, search.wanted), buffers);
+  buffers.shrink();
+  if (search.gave_up) return;
+  beam.resize(std::min(beam.size(), search.wanted));
+  search.found.reserve(beam.size());
+  for (const WalkNode& node : beam) search.found.push_back({1.0f - node.distance, node.slot});
+}
+
+/// False where memory ran out.
+bool Graph::Impl::search_allowed(GraphSearch& search, std::size_t context) const {
+  us::index_search_config_t config;
+  config.expansion = search.ef;
+  config.thread = context;
+  auto result = hnsw.search(Point{search.vector, search.coded}, search.wanted,
+                            CountingMetric{metric, &search}, config, AllowSlot{&search}, prefetch);
+  if (!result) {
+    result.error.release();
+    return false;
+  }
+  if (search.gave_up) return true;
+  search.found.reserve(result.count);
+  for (std::size_t i = 0; i < result.count; ++i)
+    search.found.push_back({1.0f - result[i].distance, static_cast<Slot>(result[i].member.slot)});
+  return true;
+}
 
 Graph::Graph(const RowStore& rows, const CodeStore* codes, const simd::Kernels& kernels, GraphOptions options)
     : impl_(std::make_unique<Impl>(rows, codes, kernels, options, ArenaAllocator{})) {}
@@ -251,6 +350,7 @@ Status Graph::add(std::size_t builder) {
     result.error.release();
     return out_of_memory();
   }
+  impl_->offer_entry(static_cast<Slot>(result.slot));
   return {};
 }
 
@@ -272,26 +372,18 @@ Status Graph::search(GraphSearch& search) const {
   search.distances = search.tested = search.passed = 0;
   search.gave_up = false;
   if (size() == 0 || search.wanted == 0) return {};
-  us::index_search_config_t config;
-  config.expansion = search.ef;
-  config.thread = impl_->borrow();
-  const Point point{search.vector, search.coded};
-  const CountingMetric metric{impl_->metric, &search};
-  // An ordinary filter costs a test a node; none at all takes USearch's shorter path.
-  auto result =
-      search.allowed == nullptr
-          ? impl_->hnsw.search(point, search.wanted, metric, config, us::dummy_predicate_t{}, impl_->prefetch)
-          : impl_->hnsw.search(point, search.wanted, metric, config, AllowSlot{&search}, impl_->prefetch);
-  const bool failed = !result;
-  if (failed) {
-    result.error.release();
-  } else if (!search.gave_up) {
-    search.found.reserve(result.count);
-    for (std::size_t i = 0; i < result.count; ++i) {
-      search.found.push_back({1.0f - result[i].distance, static_cast<Slot>(result[i].member.slot)});
+  const std::size_t context = impl_->borrow();
+  bool failed = false;
+  try {
+    if (search.allowed == nullptr) {
+      impl_->walk(search, context);
+    } else {
+      failed = !impl_->search_allowed(search, context);
     }
+  } catch (const std::bad_alloc&) {
+    failed = true;
   }
-  impl_->give_back(config.thread);
+  impl_->give_back(context);
   return failed ? out_of_memory() : Status{};
 }
 
@@ -318,7 +410,12 @@ Status Graph::load(const char* bytes, std::size_t size, std::size_t nodes) {
     at += wanted;
     return true;
   });
-  if (result) return {};
+  if (result) {
+    us::index_serialized_header_t header;
+    std::memcpy(&header, bytes, sizeof(header));
+    impl_->offer_entry(static_cast<Slot>(header.entry_slot));
+    return {};
+  }
   result.error.release();
   return out_of_memory();
 }
