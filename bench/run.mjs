@@ -13,6 +13,7 @@ const OPTIONS = {
   out: { type: 'string', default: 'build/bench' },
   tolerance: { type: 'string', default: String(DEFAULT_TOLERANCE) },
   'any-machine': { type: 'boolean', default: false },
+  partial: { type: 'boolean', default: false },
 };
 
 async function main() {
@@ -23,6 +24,7 @@ async function main() {
     return compareFiles(positionals.slice(1), {
       tolerance,
       anyMachine: values['any-machine'],
+      partial: values.partial,
       print: (text) => console.log(text),
     });
   }

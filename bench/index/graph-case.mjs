@@ -128,7 +128,9 @@ export async function graphCase(parameters, { quick, log }) {
   });
   const stats = ours.stats();
   const beside = (stats.codeBytes + stats.graphBytes) / stats.rowBytes;
-  metrics.push(figure('errata, memory of codes and graph ÷ float32 rows', '×', 'lower', beside));
+  metrics.push(
+    figure('errata, memory of codes and graph ÷ float32 rows', '×', 'lower', beside, { exact: true }),
+  );
   if (promised.memory)
     checks.push(bounded({ what: 'codes and graph ÷ float32 rows', value: beside, most: promised.memory }));
   for (const [rival, least] of Object.entries(promised.search ?? {}))

@@ -67,7 +67,7 @@ export async function snapshotCase({ rows: n, graph, promised }, { quick, log })
       figure('first query', 'ms', 'lower', times.query),
       total,
       figure('start to all verified, graph loaded', 'ms', 'lower', times.verified),
-      figure('file', 'MB', 'lower', statSync(file.path).size / 1e6),
+      figure('file', 'MB', 'lower', statSync(file.path).size / 1e6, { exact: true }),
     ];
     const checks = [{ what: 'the same answer as before', ok: same, value: String(same) }];
     if (promised !== undefined && !quick)

@@ -68,8 +68,8 @@ async function run({ collection: name, embedder: model }, { log }) {
     const metrics = METHODS.flatMap((method, index) => {
       const { ndcgAt10, recallAt10 } = computeMetrics(results[index]);
       return [
-        figure(`${method}: nDCG@10`, '', 'higher', ndcgAt10),
-        figure(`${method}: recall@10`, '', 'higher', recallAt10),
+        figure(`${method}: nDCG@10`, '', 'higher', ndcgAt10, { exact: true }),
+        figure(`${method}: recall@10`, '', 'higher', recallAt10, { exact: true }),
       ];
     });
     const { embedder, vectorIndex } = collection.engines;
