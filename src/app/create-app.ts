@@ -20,7 +20,7 @@ import { systemClock } from '../ports/clock.js';
 import type { Logger } from '../ports/logger.js';
 import type { Store } from '../ports/note-store.js';
 import type { JobWatcher, RetrievalWatcher } from '../ports/telemetry.js';
-import type { Stats, UseCases } from '../ports/use-cases.js';
+import type { RetrievalQueries, Stats, UseCases } from '../ports/use-cases.js';
 import { createCalibrations } from '../retrieval/calibrations.js';
 import type { NamespaceCentres } from '../retrieval/namespace-centres.js';
 import { OutcomeCounter } from '../retrieval/outcome-counter.js';
@@ -62,6 +62,8 @@ export interface AppParts {
 
 export interface App {
   readonly useCases: UseCases;
+  /** The read path without trials: what measures the ranking. */
+  readonly measured: RetrievalQueries;
   /** What the read path works with: for evaluation and fitting. */
   readonly retrieveDeps: RetrieveDeps;
   /** Means of the namespaces' vectors: for fitting. */
@@ -199,6 +201,7 @@ export async function createApp(parts: AppParts): Promise<App> {
   };
   return {
     useCases,
+    measured,
     get retrieveDeps() {
       return slot.current.retrieveDeps;
     },

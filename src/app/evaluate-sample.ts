@@ -5,7 +5,6 @@ import { createSqliteStore } from '../adapters/sqlite/create-sqlite-store.js';
 import type { EvaluateRequest, EvaluateResult, OnProgress } from '../cli/cli-deps.js';
 import type { Config } from '../config/config.js';
 import type { Caller } from '../domain/api-key.js';
-import { judgeContexts, renderJudged } from '../evaluation/answers/judge-contexts.js';
 import { type CrossValidated, crossValidate } from '../evaluation/cross-validate.js';
 import { measurePairs } from '../evaluation/duplicates-report.js';
 import { evaluate } from '../evaluation/evaluate.js';
@@ -13,15 +12,14 @@ import { fitLateInteraction, prepareQueries } from '../evaluation/fit-late-inter
 import { fitNearDuplicates } from '../evaluation/fit-near-duplicates.js';
 import { fitScore, labelCandidates } from '../evaluation/fit-score.js';
 import { halfOf } from '../evaluation/golden-set.js';
-import type { EvaluationReport } from '../evaluation/report.js';
 import { silentLogger } from '../ports/logger.js';
 import { noteText } from '../retrieval/score-candidates.js';
 import { createScoreModel, type FittedScore } from '../retrieval/score-model.js';
-import { configuredChat } from './ask-checker.js';
 import { type App, createApp } from './create-app.js';
 import { readRules, toResult } from './evaluation-result.js';
 import { labelledPairs } from './guard-reports.js';
 import { type Engines, openEngines } from './installation.js';
+import { withJudge } from './judge-report.js';
 import { type LoadedSample, loadSample, SAMPLE_NAMESPACE, sampleGoldenSet } from './load-sample.js';
 
 export const EVALUATOR: Caller = { name: 'evaluate', roles: ['reader'] };
@@ -54,8 +52,7 @@ export async function evaluateSample(request: EvaluateRequest): Promise<Evaluate
     });
     const lessons = new Map(notes.map((note) => [names.get(note.id) ?? note.id, note.lesson]));
     const lessonOf = (name: string) => lessons.get(name);
-    const result = toResult(report, rules, lessonOf);
-    return request.judge === undefined ? result : withJudge(request, request.judge, report, lessonOf, result);
+    return withJudge(request.config, request, report, lessonOf, toResult(report, rules, lessonOf));
   });
 }
 
@@ -63,24 +60,6 @@ export interface SampleFit {
   readonly fitted: FittedScore;
   /** Late interaction on the tuning half, each query judged by weights fitted without it. */
   readonly crossValidated: readonly CrossValidated[];
-}
-
-/** Adds what the configured chat service makes of the injected notes. */
-async function withJudge(
-  { config, signal }: EvaluateRequest,
-  { repeats, limits }: NonNullable<EvaluateRequest['judge']>,
-  { cases }: EvaluationReport,
-  lessonOf: (name: string) => string | undefined,
-  result: EvaluateResult,
-): Promise<EvaluateResult> {
-  const { chat } = configuredChat(config, limits);
-  const { concurrency } = limits;
-  const judged = await judgeContexts({ chat, cases, lessonOf, repeats, concurrency, signal });
-  return {
-    ...result,
-    text: `${result.text.trimEnd()}\n${renderJudged(judged).join('\n')}\n`,
-    documents: { ...result.documents, 'judged.json': `${JSON.stringify(judged, undefined, 2)}\n` },
-  };
 }
 
 /** Fits match score, late interaction and limits for near duplicates, each on the tuning half of its labelled set. */

@@ -7,7 +7,7 @@ import { reportToQrels, reportToRun } from '../evaluation/formats/report-trec.js
 import { type Gate, judge, parseGate } from '../evaluation/gate.js';
 import type { EvaluationReport } from '../evaluation/report.js';
 import { renderHtml } from '../evaluation/reports/render-html.js';
-import { renderJunit } from '../evaluation/reports/render-junit.js';
+import { renderJunit, renderUngatedJunit } from '../evaluation/reports/render-junit.js';
 import { renderMarkdown } from '../evaluation/reports/render-markdown.js';
 import { renderText } from '../evaluation/reports/render-text.js';
 import { parseReport, reportToJson } from '../evaluation/reports/report-json.js';
@@ -23,7 +23,10 @@ const DEFAULT_GATE = JSON.stringify({
 });
 
 /** Errors: `INVALID_FILE`. */
-export async function readRules({ gate, baseline }: EvaluateRequest): Promise<Rules> {
+export async function readRules({
+  gate,
+  baseline,
+}: Pick<EvaluateRequest, 'gate' | 'baseline'>): Promise<Rules> {
   const read = async <T>(file: string | undefined, parse: (json: string, name: string) => T) =>
     file === undefined ? undefined : parse(await readFile(file, 'utf8'), basename(file));
   const rules = { gate: await read(gate, parseGate), baseline: await read(baseline, parseReport) };
@@ -58,7 +61,7 @@ export function toResult(
       'qrels.trec': reportToQrels(report),
       'ragas.jsonl': reportToRagas(report, lessonOf),
       'deepeval.json': reportToDeepEval(report, lessonOf),
-      ...(verdict === undefined ? {} : { 'junit.xml': renderJunit(verdict) }),
+      'junit.xml': verdict === undefined ? renderUngatedJunit(report) : renderJunit(verdict),
     },
   };
 }

@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs';
+import { basename } from 'node:path';
 import { z } from 'zod';
 import type { Caller } from '../domain/api-key.js';
 import type { NoteId } from '../domain/note.js';
-import { IMPACTS } from '../domain/note.js';
 import { type GoldenSet, halfOf, parseGoldenSet } from '../evaluation/golden-set.js';
 import type { NoteCommands, SubmitResult } from '../ports/use-cases.js';
+import { type NoteRow, parseNoteRows } from './note-rows.js';
 
 export const SAMPLE_NAMESPACE = 'sample';
 export const SAMPLE_NOTES = new URL('../../sample/notes.jsonl', import.meta.url);
@@ -14,34 +15,19 @@ export const SAMPLE_GOLDEN = new URL('../../sample/golden.jsonl', import.meta.ur
 export const SAMPLER: Caller = { name: 'sample', roles: ['admin'] };
 const BATCH = 64;
 
-const rowSchema = z.strictObject({
-  key: z.string(),
-  taskType: z.string(),
-  wrongAnswer: z.string(),
-  correction: z.string(),
-  lesson: z.string(),
-  attributes: z.record(z.string(), z.string()).default({}),
-  impact: z.enum(IMPACTS).default('NORMAL'),
-  source: z.strictObject({
-    kind: z.string(),
-    author: z.string().optional(),
-    tool: z.string().optional(),
-    record: z.string().optional(),
-  }),
-  createdAt: z.string(),
-  language: z.string(),
-});
-
 const pairSchema = z.strictObject({ a: z.string(), b: z.string(), relation: z.string() });
 
 /** Lessons of the sample: texts such as Errata meets, for measuring speed. */
 export function sampleTexts(): readonly string[] {
-  const lines = readFileSync(SAMPLE_NOTES, 'utf8').split('\n');
-  return lines.filter((line) => line.trim() !== '').map((line) => rowSchema.parse(JSON.parse(line)).lesson);
+  return readRows(SAMPLE_NOTES).map(({ correction }) => correction.lesson);
+}
+
+function readRows(file: string | URL): readonly NoteRow[] {
+  return parseNoteRows(readFileSync(file, 'utf8'), basename(file instanceof URL ? file.pathname : file));
 }
 
 export interface LoadedSample {
-  /** Handle of a sample note to the id of the note that stands for it (a duplicate's is its original's). */
+  /** Handle of a sample note (its former id where notes were exported) to the id of the note that stands for it (a duplicate's is its original's). */
   readonly ids: ReadonlyMap<string, NoteId>;
   readonly outcomes: Readonly<Record<string, number>>;
 }
@@ -49,6 +35,7 @@ export interface LoadedSample {
 /**
  * Submits sample notes as a team's corrections would come, oldest first, then judges them as its reviewer would: what waits
  * for approval is approved, what contradicts an older note replaces it, and what only sounds like it stands beside it.
+ * Errors: `INVALID_FILE` with the line.
  */
 export async function loadSample(
   commands: NoteCommands,
@@ -59,17 +46,13 @@ export async function loadSample(
   } = {},
 ): Promise<LoadedSample> {
   const namespace = options.namespace ?? SAMPLE_NAMESPACE;
-  const rows = readFileSync(options.notes ?? SAMPLE_NOTES, 'utf8')
-    .split('\n')
-    .filter((line) => line.trim() !== '')
-    .map((line) => rowSchema.parse(JSON.parse(line)))
-    .sort((a, b) => (a.createdAt < b.createdAt ? -1 : 1));
+  const rows = readRows(options.notes ?? SAMPLE_NOTES);
   const replacing = contradictions();
   const ids = new Map<string, NoteId>();
   const outcomes: Record<string, number> = {};
   for (let start = 0; start < rows.length; start += BATCH) {
     const batch = rows.slice(start, start + BATCH);
-    const inputs = batch.map(({ key: _key, language: _language, ...row }) => ({ ...row, namespace }));
+    const inputs = batch.map(({ correction }) => ({ ...correction, namespace }));
     const results = await commands.submitMany(SAMPLER, inputs);
     for (const [index, result] of results.entries()) {
       const key = batch[index]?.key ?? '';

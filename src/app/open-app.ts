@@ -47,6 +47,8 @@ export async function openApp(config: Config, options: OpenAppOptions): Promise<
       }),
       askChecker: async (request) =>
         (await import('./ask-checker.js')).askConfiguredChecker(config, app.useCases.retrieval, request),
+      evaluateNamespace: async (request) =>
+        (await import('./evaluate-namespace.js')).evaluateNamespace({ app, store, config }, request),
       verifyAudit: (noted) => verifyAudit(store.audit, noted),
       close: closeAll,
     };

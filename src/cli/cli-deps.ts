@@ -110,6 +110,8 @@ export interface OpenedApp {
   diagnostics(): Diagnostics;
   /** Asks the configured chat service about cases, without and with lessons. Errors: `INVALID_CONFIG`, `MODEL_UNAVAILABLE`. */
   askChecker(request: AskCheckerRequest): Promise<AskCheckerResult>;
+  /** Measures retrieval on the installation's own notes. Errors: `INVALID_INPUT`, `INVALID_FILE`. */
+  evaluateNamespace(request: EvaluateNamespaceRequest): Promise<EvaluateResult>;
   verifyAudit(noted: AuditHead | undefined): Promise<AuditVerification>;
   /** Idempotent; waits for what runs. */
   close(): Promise<void>;
@@ -237,7 +239,7 @@ export interface ModelBenchResult {
 
 export interface EvaluateRequest {
   readonly config: Config;
-  /** Notes and golden queries; none: the project's own sample. */
+  /** Notes (with handles, or exported ones) and golden queries; none: the project's own sample. */
   readonly notes?: string | undefined;
   readonly golden?: string | undefined;
   /** An earlier report to compare with, and the rules of comparison (none: small drops of the main measures are allowed). */
@@ -247,6 +249,12 @@ export interface EvaluateRequest {
   readonly judge?: { readonly repeats: number; readonly limits: ChatRunLimits } | undefined;
   readonly onProgress?: OnProgress | undefined;
   readonly signal: AbortSignal;
+}
+
+export interface EvaluateNamespaceRequest extends Omit<EvaluateRequest, 'config' | 'notes'> {
+  readonly namespace: string;
+  /** A file by note id, or the digest of a saved version; none: the namespace's saved set. */
+  readonly golden?: string | undefined;
 }
 
 export interface EvaluateResult {

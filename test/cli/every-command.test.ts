@@ -45,6 +45,7 @@ const COMMANDS: readonly (readonly [string, readonly string[], string])[] = [
   ['jobs cancel', ['jobs', 'cancel', 'job-1'], 'CANCELLED'],
   ['jobs watch', ['jobs', 'watch', 'job-1'], 'SUCCEEDED'],
   ['evaluate', ['evaluate'], 'recall'],
+  ['evaluate --namespace', ['evaluate', '-n', 'team-a', '--golden', '0123456789abcdef'], '"recall": 0.8'],
   ['golden check', ['golden', 'check', 'sample/golden.jsonl'], '"answerable"'],
   ['golden save', ['golden', 'save', 'sample/golden.jsonl'], '0123456789abcdef'],
   ['golden versions', ['golden', 'versions'], 'savedBy'],

@@ -216,6 +216,7 @@ export function fakeDeps(answers = {}) {
       after: [{ id: 'a', flagged: false, notes: ['n1'] }],
       spending: { calls: 2, promptTokens: 100, completionTokens: 10, cost: 0.001 },
     }),
+    evaluateNamespace: record('evaluateNamespace', { report: { recall: 0.8 }, text: 'recall@3 0.800' }),
     verifyAudit: record('verifyAudit', {
       links: 3,
       events: 4,

@@ -9,7 +9,8 @@ import {
 import { type AnswerComparison, compareAnswers } from '../../evaluation/answers/compare-answers.js';
 import { renderAnswersMarkdown, renderAnswersText } from '../../evaluation/answers/render-answers.js';
 import { renderAnswersHtml } from '../../evaluation/answers/render-answers-html.js';
-import { type CliContext, defineCommand, finiteNumber, wholeNumber } from '../define-command.js';
+import { addChatLimits, type ChatLimitOptions, chatLimitsOf } from '../chat-limits.js';
+import { type CliContext, defineCommand } from '../define-command.js';
 import { EXIT_CODES } from '../exit-codes.js';
 import { readText, textOrFile } from '../read-input.js';
 import type { Session } from '../session.js';
@@ -19,16 +20,10 @@ interface CompareOptions {
   readonly out?: string;
 }
 
-interface AskOptions extends CompareOptions {
+interface AskOptions extends CompareOptions, ChatLimitOptions {
   readonly namespace: string;
   readonly instructions: string;
   readonly attribute?: boolean;
-  readonly concurrency: number;
-  readonly maxCalls?: number;
-  readonly budget?: number;
-  readonly promptPrice: number;
-  readonly completionPrice: number;
-  readonly cache?: string;
 }
 
 function read(session: Session, name: string): Promise<string> {
@@ -49,9 +44,7 @@ async function ask(session: Session, args: readonly string[], options: AskOption
   const { terminal, signal } = session;
   const [name = ''] = args;
   const cases = parseCheckerCases(await read(session, name), path.basename(name));
-  if (options.budget !== undefined && options.promptPrice + options.completionPrice === 0) {
-    session.note('errata: --budget without --prompt-price and --completion-price limits nothing');
-  }
+  const limits = chatLimitsOf(session, options);
   const opened = await session.open('everything');
   const display = session.progress('ask');
   const { before, after, stopped, spending } = await opened
@@ -60,14 +53,7 @@ async function ask(session: Session, args: readonly string[], options: AskOption
       cases: cases.cases,
       instructions: await textOrFile(options.instructions, terminal.stdin, terminal.cwd),
       attribute: options.attribute === true,
-      limits: {
-        concurrency: options.concurrency,
-        maxCalls: options.maxCalls,
-        maxCost: options.budget,
-        promptPrice: options.promptPrice,
-        completionPrice: options.completionPrice,
-        cache: options.cache === undefined ? undefined : path.resolve(terminal.cwd, options.cache),
-      },
+      limits,
       onProgress: (progress) => display.update(progress),
       signal,
     })
@@ -117,29 +103,13 @@ export function addAnswers(program: Command, context: CliContext): void {
     context,
     compare,
   );
-  defineCommand<AskOptions>(
-    answers
-      .command('ask')
-      .description('ask an OpenAI-compatible service (--chat-url, --chat-model), then compare')
-      .argument('<cases>', 'JSONL: id, truth, item, query, taskType, attributes')
-      .requiredOption(
-        '--instructions <text|file>',
-        `what the checker is told; added: ${VERDICT_INSTRUCTIONS}`,
-      )
-      .option('-n, --namespace <name>', 'whose lessons', 'default')
-      .option('--attribute', 'where several lessons changed an answer, ask again with each left out')
-      .option('--concurrency <n>', 'calls at once', wholeNumber(1, 64), 4)
-      .option(
-        '--max-calls <n>',
-        'calls at most; answers from the cache do not count',
-        wholeNumber(1, 10_000_000),
-      )
-      .option('--budget <amount>', 'money at most, in the currency of the prices', finiteNumber)
-      .option('--prompt-price <amount>', 'for a million tokens', finiteNumber, 0)
-      .option('--completion-price <amount>', 'for a million tokens', finiteNumber, 0)
-      .option('--cache <folder>', 'keep answers; a repeated or continued run then costs nothing')
-      .option('--out <folder>', 'write before.jsonl, after.jsonl, answers.json, answers.md and answers.html'),
-    context,
-    ask,
-  );
+  const asking = answers
+    .command('ask')
+    .description('ask an OpenAI-compatible service (--chat-url, --chat-model), then compare')
+    .argument('<cases>', 'JSONL: id, truth, item, query, taskType, attributes')
+    .requiredOption('--instructions <text|file>', `what the checker is told; added: ${VERDICT_INSTRUCTIONS}`)
+    .option('-n, --namespace <name>', 'whose lessons', 'default')
+    .option('--attribute', 'where several lessons changed an answer, ask again with each left out')
+    .option('--out <folder>', 'write before.jsonl, after.jsonl, answers.json, answers.md and answers.html');
+  defineCommand<AskOptions>(addChatLimits(asking), context, ask);
 }

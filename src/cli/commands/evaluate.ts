@@ -1,13 +1,17 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Command } from 'commander';
+import { ErrataError } from '../../domain/errors.js';
+import { addChatLimits, type ChatLimitOptions, chatLimitsOf } from '../chat-limits.js';
 import type { EvaluateRequest, EvaluateResult } from '../cli-deps.js';
 import { type CliContext, defineCommand, wholeNumber } from '../define-command.js';
 import { EXIT_CODES } from '../exit-codes.js';
 import { existingFile } from '../read-input.js';
 import type { Session } from '../session.js';
+import { writeDocuments } from '../write-documents.js';
 
-interface EvaluateOptions {
+interface EvaluateOptions extends ChatLimitOptions {
+  readonly namespace?: string;
   readonly notes?: string;
   readonly golden?: string;
   readonly baseline?: string;
@@ -15,8 +19,6 @@ interface EvaluateOptions {
   readonly report?: string;
   readonly out?: string;
   readonly judge?: number;
-  readonly cache?: string;
-  readonly maxCalls?: number;
 }
 
 /** Of the queries that got worse, as many as a terminal shows; reports have all. */
@@ -24,24 +26,12 @@ const SHOWN_CASES = 20;
 
 async function evaluate(session: Session, options: EvaluateOptions): Promise<void> {
   const { cwd } = session.terminal;
-  const file = (name: string | undefined) => (name === undefined ? undefined : existingFile(name, cwd));
-  const display = session.progress('evaluate');
-  let result: EvaluateResult;
-  try {
-    result = await session.deps.evaluate({
-      config: session.config,
-      notes: await file(options.notes),
-      golden: await file(options.golden),
-      baseline: await file(options.baseline),
-      gate: await file(options.gate),
-      judge: judgeOf(options, cwd),
-      onProgress: (progress) => display.update(progress),
-      signal: session.signal,
-    });
-  } finally {
-    display.stop();
+  const result = await measure(session, options);
+  if (options.report !== undefined) {
+    const json = result.documents?.['report.json'] ?? `${JSON.stringify(result.report, undefined, 2)}\n`;
+    await writeFile(path.resolve(cwd, options.report), json);
   }
-  await writeDocuments(result, options, cwd);
+  if (options.out !== undefined) await writeDocuments(path.resolve(cwd, options.out), result.documents ?? {});
   const { regressions = [], cases = [] } = result;
   for (const note of result.notes ?? []) session.note(`errata: ${note}`);
   await session.answer({ report: result.report, regressions, cases }, () => [
@@ -53,43 +43,66 @@ async function evaluate(session: Session, options: EvaluateOptions): Promise<voi
   if (regressions.length > 0) session.finish(EXIT_CODES.findings);
 }
 
-function judgeOf({ judge, cache, maxCalls }: EvaluateOptions, cwd: string): EvaluateRequest['judge'] {
-  if (judge === undefined) return undefined;
-  const folder = cache === undefined ? undefined : path.resolve(cwd, cache);
-  return {
-    repeats: judge,
-    limits: { concurrency: 4, maxCalls, promptPrice: 0, completionPrice: 0, cache: folder },
-  };
+/** On notes in a throw-away store, or, with a namespace, on the installation's own. */
+async function measure(session: Session, options: EvaluateOptions): Promise<EvaluateResult> {
+  const { namespace, notes, golden } = options;
+  if (namespace !== undefined && notes !== undefined) {
+    throw new ErrataError(
+      'INVALID_INPUT',
+      'Expected either --namespace (the installation’s notes) or --notes (those of a file), received both',
+    );
+  }
+  const { cwd } = session.terminal;
+  const file = (name: string | undefined) => (name === undefined ? undefined : existingFile(name, cwd));
+  const judge = judgeOf(session, options);
+  const common = { baseline: await file(options.baseline), gate: await file(options.gate), judge };
+  // A saved version is named by its digest; what looks like one is a file only where it is there.
+  const named = namespace !== undefined && /^[0-9a-f]{16}$/u.test(golden ?? '') ? golden : await file(golden);
+  const noteFile = await file(notes);
+  const opened = namespace === undefined ? undefined : await session.open('everything');
+  const display = session.progress('evaluate');
+  const { config, deps, signal } = session;
+  const request = {
+    ...common,
+    golden: named,
+    onProgress: display.update.bind(display),
+    signal,
+  } satisfies Partial<EvaluateRequest>;
+  try {
+    return namespace === undefined || opened === undefined
+      ? await deps.evaluate({ ...request, config, notes: noteFile })
+      : await opened.evaluateNamespace({ ...request, namespace });
+  } finally {
+    display.stop();
+  }
 }
 
-async function writeDocuments(
-  { report, documents = {} }: EvaluateResult,
-  options: EvaluateOptions,
-  cwd: string,
-): Promise<void> {
-  if (options.report !== undefined) {
-    const json = documents['report.json'] ?? `${JSON.stringify(report, undefined, 2)}\n`;
-    await writeFile(path.resolve(cwd, options.report), json);
-  }
-  if (options.out === undefined) return;
-  const folder = path.resolve(cwd, options.out);
-  await mkdir(folder, { recursive: true });
-  for (const [name, text] of Object.entries(documents)) await writeFile(path.join(folder, name), text);
+function judgeOf(session: Session, options: EvaluateOptions): EvaluateRequest['judge'] {
+  return options.judge === undefined
+    ? undefined
+    : { repeats: options.judge, limits: chatLimitsOf(session, options) };
 }
 
 export function addEvaluate(program: Command, context: CliContext): void {
   const command = program
     .command('evaluate')
     .description('measure retrieval on a golden set (default: the sample), compare it, gate on it')
-    .option('--notes <file>', 'JSONL of notes')
-    .option('--golden <file>', 'JSONL of queries with the notes they should find')
+    .option('-n, --namespace <name>', "the installation's own notes and the saved set of this namespace")
+    .option('--notes <file>', 'JSONL of notes with keys, or as errata export writes them')
+    .option(
+      '--golden <file>',
+      'JSONL of queries with the notes they should find; with -n also the digest of a saved version',
+    )
     .option('--baseline <file>', 'an earlier report.json; a drop below it is a finding')
     .option('--gate <file>', 'rules: exit code 0 passed, 1 regression, 2 could not run')
     .option('--report <file>', 'write the report as JSON: the next baseline')
-    .option('--judge <repeats>', 'let the chat service (--chat-url) judge injected notes', wholeNumber(1, 20))
-    .option('--max-calls <n>', 'calls of the judge at most', wholeNumber(1, 10_000_000))
-    .option('--cache <folder>', 'keep answers of the judge')
-    .option('--out <folder>', 'write report.html, report.md, report.json and junit.xml');
+    .option('--out <folder>', 'write report.html, report.md, report.json and junit.xml')
+    .option(
+      '--judge <repeats>',
+      'let the chat service (--chat-url) judge injected notes',
+      wholeNumber(1, 20),
+    );
+  addChatLimits(command);
   defineCommand<EvaluateOptions>(command, context, (session, _args, options) => {
     if (options.gate !== undefined) context.failAs(EXIT_CODES.usage);
     return evaluate(session, options);

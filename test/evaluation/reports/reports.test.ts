@@ -2,7 +2,7 @@ import { SaxesParser } from 'saxes';
 import { describe, expect, it } from 'vitest';
 import { judge, parseGate } from '../../../src/evaluation/gate.js';
 import { renderHtml } from '../../../src/evaluation/reports/render-html.js';
-import { renderJunit } from '../../../src/evaluation/reports/render-junit.js';
+import { renderJunit, renderUngatedJunit } from '../../../src/evaluation/reports/render-junit.js';
 import { renderMarkdown } from '../../../src/evaluation/reports/render-markdown.js';
 import { renderText } from '../../../src/evaluation/reports/render-text.js';
 import { parseReport, reportToJson } from '../../../src/evaluation/reports/report-json.js';
@@ -48,6 +48,29 @@ describe('reports', () => {
     parser.write(renderJunit(gate)).close();
     expect(cases).toEqual(['drop recall@3', 'drop answered', 'q7', 'q8', 'q"<1']);
     expect(failures).toBe(5);
+  });
+
+  it('JUnit of a run that nothing judged is one case that passes, with the figures', () => {
+    const names: string[] = [];
+    let failures = 0;
+    let text = '';
+    const parser = new SaxesParser();
+    parser.on('error', (error) => {
+      throw error;
+    });
+    parser.on('opentag', ({ name }) => {
+      if (name === 'testcase') names.push(name);
+      if (name === 'failure') failures += 1;
+    });
+    parser.on('text', (part) => {
+      text += part;
+    });
+    parser.write(renderUngatedJunit(after)).close();
+    expect(names).toHaveLength(1);
+    expect(failures).toBe(0);
+    expect(text).toContain(
+      `${after.cases.length} queries; test half: recall@3 ${after.test.recallAt3.toFixed(3)}`,
+    );
   });
 
   it('Markdown says what failed and cannot be broken out of', () => {
