@@ -1,5 +1,6 @@
 import { createCachedChatModel } from '../adapters/chat/cached-chat-model.js';
 import { createOpenAiChatModel } from '../adapters/chat/openai-chat-model.js';
+import { createRedactedChatModel } from '../adapters/chat/redacted-chat-model.js';
 import { createTokenCounters } from '../adapters/tokens/create-token-counters.js';
 import type { AskCheckerRequest, AskCheckerResult, ChatRunLimits } from '../cli/cli-deps.js';
 import type { Config } from '../config/config.js';
@@ -9,6 +10,7 @@ import { askChecker } from '../evaluation/answers/ask-checker.js';
 import { type LimitedChatModel, limitChatModel } from '../evaluation/answers/limited-chat-model.js';
 import type { ChatModel } from '../ports/chat-model.js';
 import type { RetrievalQueries } from '../ports/use-cases.js';
+import { redactionOf } from './open-models.js';
 
 const CHECKER: Caller = { name: 'evaluate', roles: ['reader'] };
 
@@ -17,7 +19,10 @@ export interface ConfiguredChat {
   readonly spending: LimitedChatModel['spending'];
 }
 
-/** The configured service, held to limits; what the cache answers costs nothing. Errors: `INVALID_CONFIG` where none is configured. */
+/**
+ * The configured service, held to limits; what the cache answers costs nothing. Every message is redacted before it is sent or counted,
+ * as texts for hosted models are: items and queries come from the caller, not from the store. Errors: `INVALID_CONFIG` where none is configured.
+ */
 export function configuredChat(config: Config, limits: ChatRunLimits): ConfiguredChat {
   const { chatUrl, chatModel, chatKey } = config;
   if (chatUrl === undefined || chatModel === undefined) {
@@ -26,7 +31,8 @@ export function configuredChat(config: Config, limits: ChatRunLimits): Configure
   }
   const service = createOpenAiChatModel({ baseUrl: chatUrl, model: chatModel, apiKey: chatKey });
   const limited = limitChatModel(service, limits);
-  const chat = limits.cache === undefined ? limited : createCachedChatModel(limited, limits.cache, chatUrl);
+  const kept = limits.cache === undefined ? limited : createCachedChatModel(limited, limits.cache, chatUrl);
+  const chat = createRedactedChatModel(kept, redactionOf(config));
   return { chat, spending: () => limited.spending() };
 }
 

@@ -113,6 +113,7 @@ export async function createModelGeneration(
     outcomes,
     withholdShare,
     clock,
+    phones,
     calibrations,
     scoreFit,
   };
@@ -134,7 +135,7 @@ export async function createModelGeneration(
     retrieval: createRetrievalQueries({ ...retrieveDeps, tokenCounters }),
     measured,
     evaluations: {
-      ...createEvaluations({ store, clock }),
+      ...createEvaluations({ store, clock, phones }),
       ...createCalibrator({
         store,
         retrieval: measured,

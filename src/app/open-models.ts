@@ -20,7 +20,9 @@ import { LATE_INTERACTION } from '../retrieval/rerank-candidates.js';
 import { openLocalEmbedder } from './open-local-embedder.js';
 
 /** Secrets do not leave the machine, whatever a query holds; notes were redacted when they were written. */
-const redact = (text: string): string => redactSecrets(text).text;
+export function redactionOf({ redactPhones: phones }: Config): (text: string) => string {
+  return (text) => redactSecrets(text, { phones }).text;
+}
 
 function refuseOffline(config: Config, name: string): void {
   if (!config.offline) return;
@@ -41,7 +43,7 @@ export async function openEmbedder(config: Config, logger: Logger): Promise<Embe
     key: config.embedderKey,
     prefixes: knownPrefixes(hosted.model),
     fetch: createProxyFetch(config.proxies),
-    redact,
+    redact: redactionOf(config),
   });
   const close = embedder.close.bind(embedder);
   embedder.close = async () => {
@@ -121,7 +123,7 @@ export async function openReranker(config: Config, logger: Logger): Promise<Rera
       baseUrl: config.rerankerUrl,
       key: config.rerankerKey,
       fetch,
-      redact,
+      redact: redactionOf(config),
     });
     const close = reranker.close.bind(reranker);
     reranker.close = async () => {

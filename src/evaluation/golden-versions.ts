@@ -4,6 +4,7 @@ import { checkText } from '../domain/check-text.js';
 import { ErrataError } from '../domain/errors.js';
 import { LIMITS } from '../domain/limits.js';
 import { checkNamespace } from '../domain/validate-correction.js';
+import type { PersonalDataOptions } from '../guard/personal-data.js';
 import { queryDigest, redactSecrets } from '../guard/redact-secrets.js';
 import type { Clock } from '../ports/clock.js';
 import type {
@@ -26,12 +27,15 @@ const MAX_VERSIONS = 50;
 export interface GoldenSetDeps {
   readonly store: Pick<Store, 'settings' | 'notes' | 'receipts'>;
   readonly clock: Clock;
+  /** Whether telephone numbers are redacted from queries, too. */
+  readonly phones?: boolean | undefined;
 }
 
 /** Sets live in the settings store. Changes of one process are made one after the other; of two processes the later one wins. */
 export function createEvaluations({
   store,
   clock,
+  phones,
 }: GoldenSetDeps): Omit<Evaluations, 'calibrate' | 'calibrations' | 'clearCalibrations'> {
   const { settings } = store;
   let last: Promise<unknown> = Promise.resolve();
@@ -65,7 +69,7 @@ export function createEvaluations({
 
   async function save(caller: Caller, namespace: string, given: string): Promise<SavedGoldenSet> {
     parseGoldenSet(given, 'the golden set');
-    const jsonl = withoutSecrets(given);
+    const jsonl = withoutSecrets(given, { phones });
     const { queries, digest } = parseGoldenSet(jsonl, 'the golden set');
     const version = { digest, queries: queries.length, savedAt: clock.now(), savedBy: caller.name };
     const others = (await versionsOf(namespace)).filter((one) => one.digest !== digest);
@@ -96,7 +100,7 @@ export function createEvaluations({
     addGoldenQuery: (caller, input) =>
       serially(async () => {
         const namespace = checkNamespace(input.namespace);
-        const line = await judgedLine(store, namespace, input);
+        const line = await judgedLine({ store, phones }, namespace, input);
         const { id } = JSON.parse(line) as { id: string };
         const jsonl = (await settings.get(goldenSetting(namespace))) ?? '';
         const others = jsonl
@@ -108,13 +112,13 @@ export function createEvaluations({
 }
 
 /** The lines as given, but for queries that hold a secret: what people ask holds as many as what they write. */
-function withoutSecrets(jsonl: string): string {
+function withoutSecrets(jsonl: string, options: PersonalDataOptions): string {
   return jsonl
     .split('\n')
     .map((line) => {
       if (line.trim() === '') return line;
       const record = JSON.parse(line) as { readonly query: string };
-      const query = redactSecrets(record.query).text;
+      const query = redactSecrets(record.query, options).text;
       return query === record.query ? line : JSON.stringify({ ...record, query });
     })
     .join('\n');
@@ -122,16 +126,17 @@ function withoutSecrets(jsonl: string): string {
 
 /** The id comes from query, task type and attributes, so that judging the same question again replaces the judgement. */
 async function judgedLine(
-  store: GoldenSetDeps['store'],
+  { store, phones }: Omit<GoldenSetDeps, 'clock'>,
   namespace: string,
   input: GoldenQueryInput,
 ): Promise<string> {
-  const query = redactSecrets(checkText(input.query, 'query', LIMITS.queryLength).normalize('NFC')).text;
+  const given = checkText(input.query, 'query', LIMITS.queryLength).normalize('NFC');
+  const query = redactSecrets(given, { phones }).text;
   const receipt = input.receiptId === undefined ? undefined : await store.receipts.get(input.receiptId);
   if (input.receiptId !== undefined && (receipt === undefined || receipt.namespace !== namespace)) {
     throw new ErrataError('RECEIPT_NOT_FOUND', 'Expected a known receipt for receiptId, received another id');
   }
-  if (receipt !== undefined && receipt.queryDigest !== queryDigest(query)) {
+  if (receipt !== undefined && receipt.queryDigest !== queryDigest(query, { phones })) {
     throw new ErrataError(
       'INVALID_INPUT',
       'Expected the query of the receipt for query, received another one',

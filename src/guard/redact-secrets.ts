@@ -86,18 +86,21 @@ export function createRedactor(options: PersonalDataOptions = {}): Redactor {
 }
 
 /** Redacts a text that stands alone, such as a query or a reason. */
-export function redactSecrets(text: string): {
+export function redactSecrets(
+  text: string,
+  options: PersonalDataOptions = {},
+): {
   readonly text: string;
   readonly findings: readonly Finding[];
 } {
-  const redactor = createRedactor();
+  const redactor = createRedactor(options);
   const redacted = redactor.redact(text, 'text');
   return { text: redacted, findings: redactor.findings() };
 }
 
 /** Names a query in receipts: SHA-256, lower-case hex, of the redacted text, since the digest of a short secret can be guessed. */
-export function queryDigest(query: string): string {
-  return createHash('sha256').update(redactSecrets(query).text).digest('hex');
+export function queryDigest(query: string, options: PersonalDataOptions = {}): string {
+  return createHash('sha256').update(redactSecrets(query, options).text).digest('hex');
 }
 
 /** Secrets and personal data in a text, in order, never overlapping: where two rules claim the same characters, the earlier rule wins. */

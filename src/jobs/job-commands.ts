@@ -15,6 +15,8 @@ export interface JobCommandsDeps {
   readonly jobs: JobStore;
   readonly audit: AuditLog;
   readonly clock: Clock;
+  /** Whether telephone numbers are redacted from options, too. */
+  readonly phones?: boolean | undefined;
   /** Tells the local runner that there is work. */
   readonly ring: () => void;
 }
@@ -53,7 +55,7 @@ export function createJobCommands(deps: JobCommandsDeps): JobCommands {
         id: randomUUID(),
         kind,
         namespace,
-        options: checkJobOptions(kind, options),
+        options: checkJobOptions(kind, options, deps),
         state: 'QUEUED',
         done: 0,
         createdAt: clock.now(),

@@ -1,5 +1,6 @@
 import { ErrataError } from '../domain/errors.js';
 import type { Job, JobKind } from '../domain/job.js';
+import type { PersonalDataOptions } from '../guard/personal-data.js';
 import { redactSecrets } from '../guard/redact-secrets.js';
 
 /** What each kind reads; anything else is a mistake that would otherwise go unnoticed. */
@@ -17,7 +18,11 @@ const JOB_OPTIONS: Readonly<Record<JobKind, readonly string[]>> = {
 };
 
 /** Options as a job keeps them: known to its kind and without secrets. Errors: `INVALID_INPUT`. */
-export function checkJobOptions(kind: JobKind, options: Job['options']): Job['options'] {
+export function checkJobOptions(
+  kind: JobKind,
+  options: Job['options'],
+  { phones }: PersonalDataOptions = {},
+): Job['options'] {
   const known = JOB_OPTIONS[kind];
   if (!Object.keys(options).every((name) => known.includes(name))) {
     const expected = known.length === 0 ? 'no options' : `only the options ${known.join(', ')}`;
@@ -26,6 +31,6 @@ export function checkJobOptions(kind: JobKind, options: Job['options']): Job['op
     });
   }
   return Object.fromEntries(
-    Object.entries(options).map(([name, value]) => [name, redactSecrets(value).text]),
+    Object.entries(options).map(([name, value]) => [name, redactSecrets(value, { phones }).text]),
   );
 }

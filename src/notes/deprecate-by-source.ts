@@ -33,7 +33,7 @@ export async function deprecateBySource(
 ): Promise<DeprecationReport> {
   const scope = checkNamespace(namespace);
   requireGrant(caller, scope);
-  const why = cleanReason(reason);
+  const why = cleanReason(reason, context);
   checkSourceFilter(source);
   const filter = { source, statuses: LIVE };
   const matched = await context.store.notes.count([scope], filter);

@@ -29,7 +29,7 @@ export async function deprecateNotes(
   context: WriteContext,
   request: BulkRequest,
 ): Promise<readonly FeedbackNote[]> {
-  const { caller, namespace, ids, reason } = checkBulk(request);
+  const { caller, namespace, ids, reason } = checkBulk(context, request);
   await requireAll(context, namespace, ids);
   const notes: FeedbackNote[] = [];
   for (const id of ids) {
@@ -60,7 +60,7 @@ export async function restoreNotes(
   context: WriteContext,
   request: BulkRequest,
 ): Promise<readonly FeedbackNote[]> {
-  const { caller, namespace, ids, reason } = checkBulk(request);
+  const { caller, namespace, ids, reason } = checkBulk(context, request);
   for (const note of await requireAll(context, namespace, ids)) {
     checkRestorable(note);
   }
@@ -142,11 +142,11 @@ function checkRestorable(note: FeedbackNote): void {
   }
 }
 
-function checkBulk(request: BulkRequest): BulkRequest {
+function checkBulk(context: WriteContext, request: BulkRequest): BulkRequest {
   const { caller, ids } = request;
   const namespace = checkNamespace(request.namespace);
   requireGrant(caller, namespace);
-  const reason = cleanReason(request.reason);
+  const reason = cleanReason(request.reason, context);
   if (!Array.isArray(ids) || ids.length === 0) {
     throw new ErrataError('INVALID_INPUT', 'Expected at least one note id for ids, received none');
   }

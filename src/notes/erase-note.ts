@@ -24,7 +24,7 @@ export async function eraseNote(
   requireRole(caller, 'admin');
   const scope = checkNamespace(namespace);
   requireGrant(caller, scope);
-  const why = cleanReason(reason);
+  const why = cleanReason(reason, context);
   const note = await changeNote(context, {
     caller,
     namespace: scope,

@@ -84,7 +84,7 @@ export function prepareCorrection(
     createdAt,
     expiresAt,
     reviewAfter,
-    anchors: valid.anchors.map(cleanAnchor),
+    anchors: valid.anchors.map((anchor) => cleanAnchor(anchor, { phones })),
     source,
     quarantined: screen.verdict === 'quarantine',
     findings: [

@@ -24,7 +24,7 @@ export async function recordAnswer(context: WriteContext, report: AnswerReport):
   const { caller, correct } = report;
   const { store, clock } = context;
   const receiptId = checkText(report.receiptId, 'receiptId', LIMITS.attributeValueLength);
-  const reason = cleanComment(report.comment);
+  const reason = cleanComment(report.comment, context);
   const receipt = await store.receipts.get(receiptId);
   if (receipt === undefined || !isGranted(caller, receipt.namespace)) {
     throw new ErrataError('RECEIPT_NOT_FOUND', 'Expected the id of a stored receipt, received another');

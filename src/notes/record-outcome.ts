@@ -35,7 +35,7 @@ export async function recordOutcome(context: WriteContext, request: OutcomeReque
       `Expected ${VERDICTS.join(', ')} for verdict, received another value`,
     );
   }
-  const reason = cleanComment(request.comment);
+  const reason = cleanComment(request.comment, context);
   const receipt = await context.store.receipts.get(
     checkText(receiptId, 'receiptId', LIMITS.attributeValueLength),
   );

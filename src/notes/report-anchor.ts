@@ -5,6 +5,7 @@ import { transition } from '../domain/lifecycle.js';
 import { LIMITS } from '../domain/limits.js';
 import type { FeedbackNote } from '../domain/note.js';
 import { checkNamespace } from '../domain/validate-correction.js';
+import type { PersonalDataOptions } from '../guard/personal-data.js';
 import { redactSecrets } from '../guard/redact-secrets.js';
 import type { Keyset } from '../ports/note-store.js';
 import type { AnchorReport, AnchorReportRequest } from '../ports/review-commands.js';
@@ -25,7 +26,7 @@ export async function reportAnchor(
 ): Promise<AnchorReport> {
   const namespace = checkNamespace(request.namespace);
   requireGrant(caller, namespace);
-  const reported = cleanAnchor(checkAnchor(request));
+  const reported = cleanAnchor(checkAnchor(request), context);
   return applyAnchorChange(context, caller, {
     ...{ namespace, anchor: reported, dryRun: request.dryRun === true },
     applies: () => true,
@@ -67,8 +68,9 @@ export async function applyAnchorChange(
 }
 
 /** References may be addresses, and addresses may hold passwords. */
-export function cleanAnchor({ kind, ref, state }: Anchor): Anchor {
-  return { kind, ref: redactSecrets(ref).text, state: redactSecrets(state).text };
+export function cleanAnchor({ kind, ref, state }: Anchor, { phones }: PersonalDataOptions): Anchor {
+  const clean = (text: string): string => redactSecrets(text, { phones }).text;
+  return { kind, ref: clean(ref), state: clean(state) };
 }
 
 async function notesAt(

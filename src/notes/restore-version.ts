@@ -29,7 +29,7 @@ export async function restoreVersion(context: WriteContext, request: VersionRest
   const { caller, id, version } = request;
   const namespace = checkNamespace(request.namespace);
   requireGrant(caller, namespace);
-  const reason = cleanReason(request.reason);
+  const reason = cleanReason(request.reason, context);
   if ((await context.store.notes.get(namespace, id)) === undefined) throw noteNotFound(1);
   const states = await context.store.versions.past(namespace, id, LIMITS.keptVersions);
   const state = states.find((past) => past.version === version);

@@ -54,7 +54,7 @@ export async function reviewNote(
   caller: Caller,
   input: ReviewInput,
 ): Promise<FeedbackNote> {
-  const review = checkReview(caller, input);
+  const review = checkReview(context, caller, input);
   const before = await context.store.notes.get(review.namespace, review.id);
   if (before === undefined) {
     throw noteNotFound(1);
@@ -200,7 +200,7 @@ function hasEdit(input: ReviewInput): input is ReviewInput & { readonly edit: Co
   return input.edit !== undefined && input.edit !== null;
 }
 
-function checkReview(caller: Caller, input: ReviewInput): Review {
+function checkReview(context: WriteContext, caller: Caller, input: ReviewInput): Review {
   const decision = REVIEW_DECISIONS.find((known) => known === input.decision);
   if (decision === undefined) {
     throw new ErrataError(
@@ -213,6 +213,6 @@ function checkReview(caller: Caller, input: ReviewInput): Review {
   }
   const namespace = checkNamespace(input.namespace);
   requireGrant(caller, namespace);
-  const reason = cleanComment(input.comment);
+  const reason = cleanComment(input.comment, context);
   return { caller, namespace, id: input.id, decision, reason };
 }

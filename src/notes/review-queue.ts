@@ -52,13 +52,13 @@ export async function assignReview(
 
 /** A remark in the note's history. Errors: `NOTE_NOT_FOUND`, those of the text. */
 export async function commentNote(
-  { store, clock }: WriteContext,
+  { store, clock, phones }: WriteContext,
   { caller, namespace: given, id }: OneNote,
   comment: string,
 ): Promise<void> {
   const namespace = checkNamespace(given);
   requireGrant(caller, namespace);
-  const reason = redactSecrets(checkReason(comment, 'comment')).text;
+  const reason = redactSecrets(checkReason(comment, 'comment'), { phones }).text;
   if ((await store.notes.get(namespace, id)) === undefined) throw noteNotFound(1);
   await store.audit.append({
     ...{ id: randomUUID(), at: clock.now(), actor: caller.name, action: 'commented', namespace },

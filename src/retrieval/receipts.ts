@@ -1,20 +1,26 @@
 import type { Caller } from '../domain/api-key.js';
 import type { FeedbackNote, NoteId } from '../domain/note.js';
 import type { Receipt, ReceiptNote, Retrieval, ScoredNote } from '../domain/retrieval.js';
+import type { PersonalDataOptions } from '../guard/personal-data.js';
 import { redactAttributes } from '../guard/redact-attributes.js';
 import { createRedactor, queryDigest } from '../guard/redact-secrets.js';
 import type { NamespaceScope, Store } from '../ports/note-store.js';
 import type { ValidRequest } from './check-request.js';
 
 /** What is kept of an answer: ids, versions and scores, no text; the query as a digest only, filters without secrets. */
-export function toReceipt(retrieval: Retrieval, request: ValidRequest, caller: Caller): Receipt {
+export function toReceipt(
+  retrieval: Retrieval,
+  request: ValidRequest,
+  caller: Caller,
+  options: PersonalDataOptions,
+): Receipt {
   return {
     ...retrieval,
     notes: retrieval.notes.map(toReceiptNote),
     candidates: retrieval.candidates.map(toReceiptNote),
-    queryDigest: queryDigest(request.query),
+    queryDigest: queryDigest(request.query, options),
     taskType: request.taskType,
-    attributes: redactAttributes(request.attributes, createRedactor()),
+    attributes: redactAttributes(request.attributes, createRedactor(options)),
     candidateK: request.candidateK,
     finalK: request.finalK,
     caller: caller.name,

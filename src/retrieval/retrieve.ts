@@ -36,6 +36,8 @@ export interface RetrieveDeps extends RerankDeps, CalibrationDeps {
   /** Numbers in [0, 1) for trials. Default `Math.random`. */
   readonly random?: (() => number) | undefined;
   readonly clock: Clock;
+  /** Whether telephone numbers are redacted from receipts, too. */
+  readonly phones?: boolean | undefined;
 }
 
 /**
@@ -112,7 +114,9 @@ export async function retrieve(
     stages: timer.stages,
     createdAt: deps.clock.now(),
   };
-  await timer.run('receipt', () => deps.store.receipts.put(toReceipt(retrieval, valid, caller)));
+  await timer.run('receipt', () =>
+    deps.store.receipts.put(toReceipt(retrieval, valid, caller, { phones: deps.phones })),
+  );
   if (trial !== undefined) {
     const { id: receiptId, namespace, createdAt: at } = retrieval;
     await deps.store.trials.put({ ...trial, receiptId, namespace, at });

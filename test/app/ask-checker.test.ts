@@ -3,9 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { askConfiguredChecker } from '../../src/app/ask-checker.js';
+import { withJudge } from '../../src/app/judge-report.js';
 import type { AskCheckerRequest } from '../../src/cli/cli-deps.js';
 import { compareAnswers } from '../../src/evaluation/answers/compare-answers.js';
 import { startChatService } from '../adapters/chat/chat-service.js';
+import { caseOf, reportOf } from '../evaluation/case-results.js';
 import { modelForTests } from '../models/installed-model.js';
 import { ADMIN, openRealApp, type RealApp } from './real-app.js';
 
@@ -93,6 +95,59 @@ describe.skipIf(missing !== undefined)('asking a live checker (needs all-MiniLM-
     const again = await ask({ cache }, false);
     expect(again.spending.calls).toBe(0);
     expect(again.after).toEqual(whole.after);
+  });
+
+  it('sends the service no secret of an item or a query, and no phone number where that is asked for', async () => {
+    const token = ['ghp', 'aB3dE5gH7jK9mN1pQ3sT5vW7yZ9bC1dE3fG5'].join('_');
+    const phone = '+49 30 901820';
+    const item = `CVE-2021-44228 reported for log4j-api, seen with ${token} by ${phone}`;
+    const from = service.calls.length;
+    for (const redactPhones of [false, true]) {
+      await askConfiguredChecker(
+        { ...real.config, redactPhones, chatUrl: service.baseUrl, chatModel: 'm' },
+        real.app.useCases.retrieval,
+        {
+          namespace: 'default',
+          cases: [{ id: 'x', truth: false, item }],
+          instructions: `Judge; the register is at ${token}.`,
+          attribute: false,
+          limits: { concurrency: 1, promptPrice: 0, completionPrice: 0 },
+          signal: new AbortController().signal,
+        },
+      );
+    }
+    const sent = service.calls.slice(from).map(({ messages }) => messages[0]?.content ?? '');
+    expect(sent).toHaveLength(4);
+    expect(sent.filter((content) => content.includes(token))).toEqual([]);
+    expect(sent.map((content) => content.includes(phone))).toEqual([true, true, false, false]);
+    expect(sent[2]).toContain('seen with [REDACTED:github-token:1] by [REDACTED:phone:1]');
+    // The fence of lessons, with its nonce, stands as it was made.
+    expect(sent[1]).toMatch(/[0-9a-f]{24}/u);
+  });
+
+  it('sends the judge no secret of a query', async () => {
+    const token = ['ghp', 'aB3dE5gH7jK9mN1pQ3sT5vW7yZ9bC1dE3fG5'].join('_');
+    const report = reportOf([
+      caseOf({ id: 'q', query: `leaked: ${token}`, expected: ['a'], ranking: ['a'], answered: ['a'] }),
+    ]);
+    const from = service.calls.length;
+    const { documents } = await withJudge(
+      { ...real.config, chatUrl: service.baseUrl, chatModel: 'm' },
+      {
+        judge: {
+          repeats: 2,
+          limits: { concurrency: 1, maxCost: 1, promptPrice: 1_000, completionPrice: 0 },
+        },
+        signal: new AbortController().signal,
+      },
+      report,
+      () => 'A lesson.',
+      { report, text: '' },
+    );
+    const sent = service.calls.slice(from).map(({ messages }) => messages[0]?.content ?? '');
+    expect(sent).not.toEqual([]);
+    expect(sent.filter((content) => !content.includes('leaked: [REDACTED:github-token:1]'))).toEqual([]);
+    expect(JSON.parse(documents?.['judged.json'] ?? '{}').spending.calls).toBe(sent.length);
   });
 
   it('refuses to ask nobody, and about nothing', async () => {

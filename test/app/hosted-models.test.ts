@@ -64,6 +64,26 @@ describe('an app with hosted models', () => {
     expect(text).toContain('the log shows');
   });
 
+  it('sends no phone number where they are redacted', async () => {
+    const phone = '+49 30 901820';
+    const urls = { 'embedder-url': server.baseUrl, 'reranker-url': server.baseUrl };
+    const flags = { embedder: 'openai:intfloat/e5-small-v2', reranker: 'jina:reranker', ...urls };
+    const sentBy = async (app: RealApp): Promise<string> => {
+      const from = server.received.length;
+      await app.app.useCases.retrieval.retrieve(ADMIN, { query: `who answers ${phone}?` });
+      return JSON.stringify(server.received.slice(from));
+    };
+    expect(await sentBy(real)).toContain(`who answers ${phone}?`);
+    const discreet = await openRealApp({ flags: { ...flags, 'redact-phones': 'true' } });
+    try {
+      const sent = await sentBy(discreet);
+      expect(sent).toContain('who answers [REDACTED:phone:1]?');
+      expect(sent).not.toContain(phone);
+    } finally {
+      await discreet.close();
+    }
+  });
+
   it('says in stats and metrics what was asked of the services', async () => {
     const before = await real.app.useCases.stats('all');
     const [embedding, reranking] = before.models ?? [];

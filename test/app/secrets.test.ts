@@ -170,7 +170,26 @@ describe.skipIf(missing !== undefined)('secrets (needs all-MiniLM-L6-v2)', () =>
     expect((await submit(real)).lesson).toContain(phone);
     const other = await openRealApp({ flags: { 'redact-phones': 'true' } });
     try {
-      expect((await submit(other)).lesson).toContain('[REDACTED:phone:1]');
+      const { id, lesson } = await submit(other);
+      expect(lesson).toContain('[REDACTED:phone:1]');
+      // Everything else that a caller writes is told of the setting, too: reasons, comments, anchors, questions, filters, jobs.
+      const { commands, review, retrieval, evaluations, jobs } = other.app.useCases;
+      const namespace = 'p';
+      const query = `who answers ${phone}?`;
+      const { id: receiptId } = await retrieval.retrieve(ADMIN, {
+        ...{ namespace, query },
+        attributes: { caller: phone },
+      });
+      await evaluations.addGoldenQuery(ADMIN, { namespace, query, expected: [], receiptId });
+      expect(await evaluations.goldenText(namespace)).toContain('who answers [REDACTED:phone:1]?');
+      await review.comment(ADMIN, namespace, id, `I called ${phone}.`);
+      const anchored = { kind: 'TICKET', ref: `call ${phone}`, state: 'open' } as const;
+      await commands.submit(ADMIN, text('an_anchored_one()', { namespace, anchors: [anchored] }));
+      await review.reportAnchor(ADMIN, { namespace, ...anchored, state: `closed by ${phone}` });
+      await commands.deprecate(ADMIN, namespace, [id], `ask ${phone} why`);
+      await jobs.start(ADMIN, 'ERASURE', namespace, { ids: id, reason: `asked by ${phone}` });
+      const files = readdirSync(other.folder).map((name) => readFileSync(join(other.folder, name)));
+      expect(files.filter((bytes) => bytes.includes(phone))).toEqual([]);
     } finally {
       await other.close();
     }
