@@ -92,11 +92,14 @@ struct SearchTask {
 
 struct BatchTask {
   std::shared_ptr<Partition> partition;
+  std::shared_ptr<StopSignal> stop;
   std::vector<float> vectors;
   Query query;
   std::vector<Answer> answers;
 
   Status operator()() {
+    query.stop = stop.get();
+    if (stop && stop->stopped()) return stop->status();
     return partition->search_batch(vectors.data(), vectors.size() / partition->options().dimensions, query,
                                    answers);
   }
@@ -211,13 +214,16 @@ Napi::Value PartitionObject::search_batch(const Napi::CallbackInfo& info) {
   }
   task.query.k = read_integer(info[1], "k", 1, kLargestCount, 0);
   if (!info[2].IsUndefined()) task.query.filter = copy_uint32(info[2], "filter");
-  return run_off_loop(env, Lane::kSearch, std::move(task), [](Napi::Env out, const BatchTask& done) {
+  if (!info[3].IsUndefined()) task.stop = stop_of(info[3]);
+  std::shared_ptr<StopSignal> stop = task.stop;
+  const auto convert = [](Napi::Env out, const BatchTask& done) {
     auto list = Napi::Array::New(out, done.answers.size());
     for (std::size_t i = 0; i < done.answers.size(); ++i) {
       list.Set(static_cast<std::uint32_t>(i), to_object(out, done.answers[i]));
     }
     return list;
-  });
+  };
+  return run_off_loop(env, Lane::kSearch, std::move(task), convert, std::move(stop));
 }
 
 Napi::Value PartitionObject::scores_of(const Napi::CallbackInfo& info) {

@@ -107,6 +107,7 @@ export interface NativePartition {
     efSearch: number | undefined,
     filter: Uint32Array | undefined,
     stop?: NativeStop,
+    plan?: NativePlan,
   ): NativeAnswer | Promise<NativeAnswer>;
   /**
    * Fills the caller's arrays, of at least `k` elements each, from their start, and returns the number of hits. On this
@@ -134,7 +135,12 @@ export interface NativePartition {
     plan?: NativePlan,
   ): NativeExplainedAnswer | Promise<NativeExplainedAnswer>;
   /** `[n, dimensions]` queries in one pass over the rows; exact. */
-  searchBatch(vectors: Float32Array, k: number, filter: Uint32Array | undefined): Promise<NativeAnswer[]>;
+  searchBatch(
+    vectors: Float32Array,
+    k: number,
+    filter: Uint32Array | undefined,
+    stop?: NativeStop,
+  ): Promise<NativeAnswer[]>;
   /** Score of each key's best row; NaN where it is not held. */
   scoresOf(vector: Float32Array, keys: Float64Array): Promise<Float64Array>;
   /** The same at once; undefined for more than 64 keys, and while a writer is at work. */

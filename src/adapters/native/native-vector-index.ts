@@ -17,7 +17,6 @@ import { IndexWriter } from './index-writer.js';
 import {
   loadAddon,
   type NativeAddon,
-  type NativeAnswer,
   type NativePartition,
   type NativePartitionOptions,
   type NativeSnapshotMemory,
@@ -228,11 +227,14 @@ export class NativeVectorIndex implements VectorIndex {
       const k = Math.min(query.k, Math.max(1, this.#directory.count(query.namespace)));
       const answers = await Promise.all(
         partitions.map(({ native }) =>
-          query.exact === true
-            ? exactSearch(native, query.vector, k, filter)
-            : query.explain === true
-              ? native.explain(query.vector, k, query.efSearch, filter, stop)
-              : native.search(query.vector, k, query.efSearch, filter, stop),
+          native[query.explain === true ? 'explain' : 'search'](
+            query.vector,
+            k,
+            query.efSearch,
+            filter,
+            stop,
+            query.exact === true ? 'scan' : undefined,
+          ),
         ),
       );
       const { answer, missing } = mergeAnswers(answers, query.k, (key) => this.#directory.idOf(key));
@@ -346,15 +348,4 @@ function rowsAt(rows: Float32Array, from: number, dimensions: number): NoteRows 
     if (!Number.isNaN(row[0])) held[kind] = row;
   }
   return held;
-}
-
-async function exactSearch(
-  native: NativePartition,
-  vector: Float32Array,
-  k: number,
-  filter: Uint32Array | undefined,
-): Promise<NativeAnswer> {
-  const [answer] = await native.searchBatch(vector, k, filter);
-  if (answer === undefined) throw new TypeError('Expected one answer for one vector, received none');
-  return answer;
 }

@@ -211,6 +211,14 @@ describe('stops', () => {
     });
     const { keys } = await partition.search(query, 5_000, undefined, undefined, addon.createStop(60_000));
     expect(keys.length).toBe(5_000);
+    for (const [stop, code] of [
+      [cancelled, 'ABORTED'],
+      [late, 'TIMED_OUT'],
+    ] as const) {
+      await expect(partition.searchBatch(query, 5, undefined, stop)).rejects.toMatchObject({ code });
+    }
+    const [answer] = await partition.searchBatch(query, 5, undefined, addon.createStop(60_000));
+    expect(answer?.keys).toEqual(keys.slice(0, 5));
     expect(() => addon.createStop(0)).toThrow(expect.objectContaining({ code: 'INVALID_INPUT' }));
     expect(() => addon.cancelStop({} as never)).toThrow(expect.objectContaining({ code: 'INVALID_INPUT' }));
     partition.close();
@@ -230,6 +238,33 @@ describe('stops', () => {
       code: 'ABORTED',
     });
     await expect(index.search({ ...query, timeoutMs: 0.5 })).rejects.toMatchObject({ code: 'INVALID_INPUT' });
+    await index.close();
+  });
+
+  it('end exact searches too, which say how they went like others', async () => {
+    const dimensions = 256;
+    const index = createNativeVectorIndex({ dimensions, graphThreshold: 100_000 });
+    const random = seededRandom(7);
+    const vector = (): Float32Array =>
+      addon.normalize(Float32Array.from({ length: dimensions }, () => random() - 0.5));
+    for (let i = 0; i < 24_000; i += 2_000)
+      await index.upsert(Array.from({ length: 2_000 }, (_, j) => note(`n${i + j}`, vector())));
+    const query = { namespace: 'acme', vector: vector(), k: 3, exact: true, efSearch: 16 };
+    const { plan, exhaustive, explanations, hits } = await index.search({ ...query, explain: true });
+    expect({ plan, exhaustive, notes: hits.length }).toEqual({ plan: 'scan', exhaustive: true, notes: 3 });
+    expect(explanations).toMatchObject([{ plan: 'scan', allowedNotes: 24_000, compared: 24_000 }]);
+    // Half a millisecond each, on as many threads as there are cores: those behind are late before they begin.
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 400 }, () => index.search({ ...query, timeoutMs: 1 })),
+    );
+    const codes = outcomes.map((one) => (one.status === 'rejected' ? one.reason.code : 'ANSWERED'));
+    expect(codes.filter((code) => code === 'TIMED_OUT').length).toBeGreaterThan(50);
+    expect(new Set([...codes, 'ANSWERED', 'TIMED_OUT']).size).toBe(2);
+    const abort = new AbortController();
+    const waiting = Array.from({ length: 400 }, () => index.search({ ...query, signal: abort.signal }));
+    abort.abort();
+    const aborted = await Promise.allSettled(waiting);
+    expect(aborted.filter((one) => one.status === 'rejected').length).toBeGreaterThan(50);
     await index.close();
   });
 });
