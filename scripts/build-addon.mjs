@@ -181,6 +181,8 @@ async function buildProgram({ what, name, target, type = 'Release', options }) {
     : path.join(directory, target);
 }
 
+export const ARM_COMPILER = 'aarch64-linux-gnu-g++';
+
 /** The C++ tests, in build/NAME. */
 export function buildTests(name, sanitize = '', werror = false) {
   return buildProgram({
@@ -193,6 +195,24 @@ export function buildTests(name, sanitize = '', werror = false) {
       `-DERRATA_USEARCH_INCLUDE=${usearchInclude()}`,
       `-DERRATA_SANITIZE=${sanitize}`,
       `-DERRATA_WERROR=${werror ? 'ON' : 'OFF'}`,
+    ],
+  });
+}
+
+/** The C++ tests for 64-bit ARM by Debian's cross compiler, in one static file, so that an emulator needs nothing else. */
+export function buildArmTests(werror = false) {
+  return buildProgram({
+    what: 'C++ tests (native-arm64)',
+    name: 'native-arm64',
+    target: 'errata_native_tests',
+    options: [
+      '-DERRATA_TESTS=ON',
+      `-DERRATA_USEARCH_INCLUDE=${usearchInclude()}`,
+      `-DERRATA_WERROR=${werror ? 'ON' : 'OFF'}`,
+      '-DCMAKE_SYSTEM_NAME=Linux',
+      '-DCMAKE_SYSTEM_PROCESSOR=aarch64',
+      `-DCMAKE_CXX_COMPILER=${ARM_COMPILER}`,
+      '-DCMAKE_EXE_LINKER_FLAGS=-static',
     ],
   });
 }

@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 // Builds and runs the C++ tests: all of them on the fastest instruction set of this machine (the kernels' own tests go
 // through every set each time), what depends on the set on the others, all once more under ASan and UBSan, and the
-// kernels' libFuzzer target where clang++ is there. What was compiled for newer processors is checked to hold no code
-// that others might run.
+// kernels' libFuzzer target where clang++ is there. The kernels of 64-bit ARM run emulated where its cross compiler and
+// qemu-user are there. What was compiled for newer processors is checked to hold no code that others might run.
 //
 //   --tsan    also those with several threads under ThreadSanitizer
 //   --quick   without the sanitizers
@@ -16,7 +16,7 @@ import { mkdirSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { buildTests, checkTools } from './build-addon.mjs';
+import { ARM_COMPILER, buildArmTests, buildTests, checkTools } from './build-addon.mjs';
 
 const option = { type: 'boolean', default: false };
 const { values } = parseArgs({ options: { tsan: option, quick: option, werror: option, churn: option } });
@@ -108,6 +108,42 @@ function runFuzzer() {
   totals.passed += 1;
 }
 
+/** What shows that ARM's kernels give the bytes and bounds of all others; emulated, the rest would take minutes. */
+const KERNELS = [
+  'dot_',
+  'normalize_',
+  'sum_of_squares',
+  'codes_are_the_same_bytes',
+  'dots_of_codes',
+  'rows_and_tiles',
+  'arbitrary_bytes',
+  'a_scan_over_codes',
+];
+/** Of the processors, one without dot products of bytes and one with all there is. */
+const ARM_PROCESSORS = { neon: 'cortex-a57', neondot: 'max' };
+
+async function runArm() {
+  // There they ran above.
+  if (process.arch === 'arm64') return;
+  const found = [ARM_COMPILER, 'qemu-aarch64'].every((tool) => spawnSync(tool, ['--version']).status === 0);
+  if (!found) {
+    console.log(
+      `\n== native, ARM: skipped, no ${ARM_COMPILER} or no qemu-aarch64 (qemu-user) on this machine`,
+    );
+    totals.skipped += 1;
+    return;
+  }
+  const file = await buildArmTests(values.werror);
+  for (const [isa, processor] of Object.entries(ARM_PROCESSORS)) {
+    runTests('qemu-aarch64', `native, ${isa}, emulated`, { ERRATA_ISA: isa }, [
+      '-cpu',
+      processor,
+      file,
+      ...KERNELS,
+    ]);
+  }
+}
+
 /**
  * A function that the linker may take from a file of a newer instruction set in place of the same one elsewhere (a weak
  * symbol, as inline functions are), or an initialiser that runs at load, would crash older processors before any choice.
@@ -162,6 +198,7 @@ async function main() {
     runTests(file, 'native, ASan and UBSan', strict);
   }
   if (!values.quick) runFuzzer();
+  if (!values.quick) await runArm();
   const churn = { ERRATA_CHURN: '1000000' };
   if (values.churn) runTests(plain, 'native, churn', churn, [CHURN_TEST]);
   if (values.tsan) {

@@ -52,8 +52,11 @@ const canarySchema = z.strictObject({
   vectorInt8: z.base64(),
 });
 
+const modelName = z.string().regex(/^[A-Za-z0-9][\w.-]*$/);
 const shared = {
-  name: z.string().regex(/^[A-Za-z0-9][\w.-]*$/),
+  name: modelName,
+  /** Other names by which it is known. */
+  aliases: z.array(modelName).optional(),
   licence: z.string().min(1),
   note: z.string().optional(),
   /** Tokens read, special tokens included. */

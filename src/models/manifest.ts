@@ -54,7 +54,7 @@ export function shippedManifest(): ModelManifest {
 export function knownModel(name: string, manifest: ModelManifest = shippedManifest()): KnownModel {
   const at = name.lastIndexOf(':');
   const plain = at === -1 ? name : name.slice(0, at);
-  const known = manifest.models.find((model) => model.name === plain);
+  const known = manifest.models.find((model) => model.name === plain || model.aliases?.includes(plain));
   const wanted = at === -1 ? known?.precision : PRECISIONS.find((one) => one === name.slice(at + 1));
   if (known !== undefined && wanted === known.precision) return known;
   if (known !== undefined && wanted !== undefined && known.variants?.[wanted] !== undefined)
@@ -66,7 +66,7 @@ export function knownModel(name: string, manifest: ModelManifest = shippedManife
   );
 }
 
-/** `name`, and `name:precision` for every other precision. */
+/** `name`, and `name:precision` for every other precision; aliases are understood, not offered. */
 export function namesOf(known: KnownModel): readonly string[] {
   return [known.name, ...Object.keys(known.variants ?? {}).map((precision) => `${known.name}:${precision}`)];
 }

@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { knownModel, parseManifest, shippedManifest } from '../../src/models/manifest.js';
 import type { ModelManifest } from '../../src/models/manifest-schema.js';
@@ -53,6 +55,26 @@ describe('model manifest', () => {
       sources: [{ kind: 'huggingface' }],
     });
     expect(() => knownModel('ms-marco-MiniLM-L6-v2:fp16')).toThrowError(/ms-marco-MiniLM-L6-v2:fp32/);
+  });
+
+  it('knows a model by its other names, and every name of a precision that the documents use', () => {
+    expect(knownModel('mmarco-mMiniLMv2')).toBe(knownModel('mmarco-mMiniLMv2-L12-H384-v1'));
+    expect(knownModel('mmarco-mMiniLMv2:fp32').name).toBe('mmarco-mMiniLMv2-L12-H384-v1:fp32');
+    const root = path.resolve(import.meta.dirname, '../..');
+    const pages = [
+      path.join(root, 'README.md'),
+      ...readdirSync(path.join(root, 'docs'))
+        .filter((name) => name.endsWith('.md'))
+        .map((name) => path.join(root, 'docs', name)),
+    ];
+    const named = pages.flatMap((page) =>
+      Array.from(
+        readFileSync(page, 'utf8').matchAll(/[\w.-]+:(?:int8|fp16|fp32)(?!\w)/gu),
+        ([name]) => [path.basename(page), name] as const,
+      ),
+    );
+    expect(named.length).toBeGreaterThanOrEqual(2);
+    for (const [page, name] of named) expect(() => knownModel(name), `${page}: ${name}`).not.toThrow();
   });
 
   it('names the known models for an unknown one', () => {

@@ -1,4 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -61,6 +62,17 @@ describe('the package', () => {
       expect(existsSync(path.join(packed, file)), file).toBe(true);
     for (const file of ['test', 'node_modules', 'build', '.git', 'bench'])
       expect(existsSync(path.join(packed, file)), file).toBe(false);
+  });
+
+  it('carries the models that ship, byte for byte', () => {
+    const { models } = JSON.parse(readFileSync(path.join(packed, 'models.json'), 'utf8'));
+    const shipped = models.filter((model: { shipped?: string }) => model.shipped !== undefined);
+    expect(shipped).toHaveLength(1);
+    for (const { shipped: folder, files } of shipped)
+      for (const file of files) {
+        const bytes = readFileSync(path.join(packed, folder, file.path));
+        expect(createHash('sha256').update(bytes).digest('hex'), file.path).toBe(file.sha256);
+      }
   });
 
   it('installs and answers where there is no compiler', () => {
