@@ -1,4 +1,5 @@
 // One case of one suite in a process of its own: `case-process.mjs SUITE CASE [--quick]`; sends its result over IPC.
+import { usedVersions } from '../index/install-rivals.mjs';
 import { loadSuites } from './suites.mjs';
 
 const [suiteName, caseName] = process.argv.slice(2);
@@ -9,4 +10,7 @@ if (parameters === undefined)
   throw new Error(`Expected a case of a suite, received ${suiteName} ${caseName}`);
 const log = (text) => console.error(`${suiteName}/${caseName}: ${text}`);
 const result = await suite.run(parameters, { quick, log });
-process.send(result, () => process.disconnect());
+const versions = usedVersions();
+process.send(Object.keys(versions).length === 0 ? result : { ...result, versions }, () =>
+  process.disconnect(),
+);

@@ -60,8 +60,10 @@ function renderMarkdown(report, plots) {
     lines.push('', `## ${suite.name}: ${suite.title}`);
     for (const { file, title } of plots.filter((plot) => plot.suite === suite.name))
       lines.push('', `![${title}](${file})`);
-    for (const { name, setup, skipped, error, metrics, checks } of suite.cases) {
+    for (const { name, setup, skipped, error, metrics, checks, versions = {} } of suite.cases) {
       lines.push('', `### ${name}`, '', error ?? skipped ?? setup ?? '');
+      const beside = Object.entries(versions).map(([rival, version]) => `${rival} ${version}`);
+      if (beside.length > 0) lines.push('', `Beside: ${beside.join(', ')}.`);
       if (metrics.length > 0) {
         lines.push('', '| | median | unit | p95 | p99 | calls/s | recall |', '|---|--:|---|--:|--:|--:|--:|');
         for (const metric of metrics) {

@@ -20,6 +20,12 @@ export const RIVALS = {
   '@huggingface/transformers': '4.3.2',
 };
 
+/** What this process has loaded, by package: each case runs in a process of its own. */
+const used = new Map();
+
+/** Exact versions of the rivals that the case was measured against. */
+export const usedVersions = () => Object.fromEntries([...used].sort());
+
 const manifestOf = (name) => path.join(folder, 'node_modules', name, 'package.json');
 
 function installedVersion(name) {
@@ -62,7 +68,15 @@ function install(name, version) {
  * remembered for the day, so that the cases of one run do not all try again.
  */
 export function loadRival(name, { installs, log }) {
-  if (name === 'usearch') return { module: createRequire(import.meta.url)('usearch') };
+  if (name === 'usearch') {
+    const require = createRequire(import.meta.url);
+    const module = require('usearch');
+    used.set(
+      name,
+      JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')).dependencies[name],
+    );
+    return { module };
+  }
   const version = RIVALS[name];
   const failure = path.join(folder, `${name.replaceAll('/', '+')}.failed`);
   if (installedVersion(name) !== version) {
@@ -79,7 +93,9 @@ export function loadRival(name, { installs, log }) {
     }
   }
   try {
-    return { module: createRequire(path.join(folder, 'package.json'))(name) };
+    const module = createRequire(path.join(folder, 'package.json'))(name);
+    used.set(name, version);
+    return { module };
   } catch (error) {
     return { missing: `cannot be loaded: ${error.message.split('\n', 1)[0].slice(0, 160)}` };
   }
