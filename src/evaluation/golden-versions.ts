@@ -14,6 +14,7 @@ import type {
   SavedGoldenSet,
 } from '../ports/evaluations.js';
 import type { Store } from '../ports/note-store.js';
+import { changeSetting } from './change-setting.js';
 import { goldenLine, parseGoldenSet } from './golden-set.js';
 import { readRuns } from './run-history.js';
 
@@ -31,7 +32,10 @@ export interface GoldenSetDeps {
   readonly phones?: boolean | undefined;
 }
 
-/** Sets live in the settings store. Changes of one process are made one after the other; of two processes the later one wins. */
+/**
+ * Sets live in the settings store. Judgements of several processes are all kept: each is added to the set as it then is. A set that is
+ * saved as a whole replaces what stands, whose version stays readable.
+ */
 export function createEvaluations({
   store,
   clock,
@@ -46,8 +50,7 @@ export function createEvaluations({
   };
 
   async function versionsOf(namespace: string): Promise<readonly GoldenSetVersion[]> {
-    const json = await settings.get(versionsSetting(namespace));
-    return json === undefined ? [] : (JSON.parse(json) as readonly GoldenSetVersion[]);
+    return readVersions(await settings.get(versionsSetting(namespace)));
   }
 
   async function describe(namespace: string): Promise<SavedGoldenSet | undefined> {
@@ -67,18 +70,24 @@ export function createEvaluations({
     };
   }
 
-  async function save(caller: Caller, namespace: string, given: string): Promise<SavedGoldenSet> {
-    parseGoldenSet(given, 'the golden set');
-    const jsonl = withoutSecrets(given, { phones });
+  /** `change` gives the whole set from the one that stands. */
+  async function save(
+    caller: Caller,
+    namespace: string,
+    change: (jsonl: string) => string,
+  ): Promise<SavedGoldenSet> {
+    const jsonl = await changeSetting(settings, goldenSetting(namespace), (standing) => {
+      const given = change(standing ?? '');
+      parseGoldenSet(given, 'the golden set');
+      return withoutSecrets(given, { phones });
+    });
     const { queries, digest } = parseGoldenSet(jsonl, 'the golden set');
-    const version = { digest, queries: queries.length, savedAt: clock.now(), savedBy: caller.name };
-    const others = (await versionsOf(namespace)).filter((one) => one.digest !== digest);
     await settings.put(versionSetting(namespace, digest), jsonl);
-    await settings.put(
-      versionsSetting(namespace),
-      JSON.stringify([version, ...others].slice(0, MAX_VERSIONS)),
-    );
-    await settings.put(goldenSetting(namespace), jsonl);
+    const version = { digest, queries: queries.length, savedAt: clock.now(), savedBy: caller.name };
+    await changeSetting(settings, versionsSetting(namespace), (json) => {
+      const others = readVersions(json).filter((one) => one.digest !== digest);
+      return JSON.stringify([version, ...others].slice(0, MAX_VERSIONS));
+    });
     const saved = await describe(namespace);
     if (saved === undefined) throw new ErrataError('CORRUPT_RECORD', 'Expected the saved set, received none');
     return saved;
@@ -96,19 +105,25 @@ export function createEvaluations({
       });
     },
     saveGoldenSet: (caller, namespace, jsonl) =>
-      serially(() => save(caller, checkNamespace(namespace), jsonl)),
+      serially(() => save(caller, checkNamespace(namespace), () => jsonl)),
     addGoldenQuery: (caller, input) =>
       serially(async () => {
         const namespace = checkNamespace(input.namespace);
         const line = await judgedLine({ store, phones }, namespace, input);
         const { id } = JSON.parse(line) as { id: string };
-        const jsonl = (await settings.get(goldenSetting(namespace))) ?? '';
-        const others = jsonl
-          .split('\n')
-          .filter((one) => one.trim() !== '' && (JSON.parse(one) as { id: string }).id !== id);
-        return save(caller, namespace, `${[...others, line].join('\n')}\n`);
+        return save(caller, namespace, (jsonl) => `${[...linesWithout(jsonl, id), line].join('\n')}\n`);
       }),
   };
+}
+
+function readVersions(json: string | undefined): readonly GoldenSetVersion[] {
+  return json === undefined ? [] : (JSON.parse(json) as readonly GoldenSetVersion[]);
+}
+
+function linesWithout(jsonl: string, id: string): readonly string[] {
+  return jsonl
+    .split('\n')
+    .filter((line) => line.trim() !== '' && (JSON.parse(line) as { id: string }).id !== id);
 }
 
 /** The lines as given, but for queries that hold a secret: what people ask holds as many as what they write. */

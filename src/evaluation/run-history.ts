@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { EvaluationRun } from '../ports/evaluations.js';
 import type { SettingStore } from '../ports/note-store.js';
+import { changeSetting } from './change-setting.js';
 import { type EvaluationReport, GROUPINGS } from './report.js';
 
 const runsSetting = (namespace: string): string => `evaluation-runs:${namespace}`;
@@ -19,12 +20,14 @@ export async function readRuns(
 
 /** Keeps a report's figures, without its queries, as the newest of at most 50 runs. */
 export async function recordRun(
-  settings: Pick<SettingStore, 'get' | 'put'>,
+  settings: Pick<SettingStore, 'get' | 'replace'>,
   report: EvaluationReport,
 ): Promise<EvaluationRun> {
   const run = toRun(report);
-  const earlier = await readRuns(settings, report.namespace, MAX_RUNS - 1);
-  await settings.put(runsSetting(report.namespace), JSON.stringify([run, ...earlier]));
+  await changeSetting(settings, runsSetting(report.namespace), (json) => {
+    const earlier = json === undefined ? [] : (JSON.parse(json) as readonly EvaluationRun[]);
+    return JSON.stringify([run, ...earlier].slice(0, MAX_RUNS));
+  });
   return run;
 }
 

@@ -302,6 +302,8 @@ export interface KeyStore {
 export interface SettingStore {
   get(name: string): Promise<string | undefined>;
   put(name: string, json: string): Promise<void>;
+  /** Writes only where the value is still the expected one (undefined: where there is none), in one step; false where it is not. */
+  replace(name: string, expected: string | undefined, json: string): Promise<boolean>;
   /** Values whose names begin with `prefix`, by name. */
   list(prefix: string): Promise<ReadonlyMap<string, string>>;
   /** False where there was none. */

@@ -26,6 +26,14 @@ export class MongoSettingStore implements SettingStore {
     await this.#connection.run(() => this.#settings.replaceOne({ _id: name }, { json }, { upsert: true }));
   }
 
+  async replace(name: string, expected: string | undefined, json: string): Promise<boolean> {
+    if (expected === undefined) return this.#insert(name, json);
+    const { matchedCount } = await this.#connection.run(() =>
+      this.#settings.updateOne({ _id: name, json: expected }, { $set: { json } }),
+    );
+    return matchedCount > 0;
+  }
+
   async list(prefix: string): Promise<ReadonlyMap<string, string>> {
     // A range instead of a pattern: names are ASCII, and every server compares strings.
     const range = { $gte: prefix, $lt: `${prefix}\uffff` };
@@ -41,13 +49,20 @@ export class MongoSettingStore implements SettingStore {
   }
 
   async putIfAbsent(name: string, json: string): Promise<string> {
-    await this.#connection.run(async () => {
+    await this.#insert(name, json);
+    return (await this.get(name)) ?? json;
+  }
+
+  /** False where there is a value already. */
+  #insert(name: string, json: string): Promise<boolean> {
+    return this.#connection.run(async () => {
       try {
         await this.#settings.insertOne({ _id: name, json });
+        return true;
       } catch (error) {
         if (!isDuplicate(error)) throw error;
+        return false;
       }
     });
-    return (await this.get(name)) ?? json;
   }
 }

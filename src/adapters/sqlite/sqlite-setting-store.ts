@@ -19,6 +19,15 @@ export class SqliteSettingStore implements SettingStore {
     await this.#db.write(() => this.#db.run(sql, { name, json }));
   }
 
+  async replace(name: string, expected: string | undefined, json: string): Promise<boolean> {
+    const sql =
+      expected === undefined
+        ? 'INSERT INTO settings (name, json) VALUES (@name, @json) ON CONFLICT (name) DO NOTHING'
+        : 'UPDATE settings SET json = @json WHERE name = @name AND json = @expected';
+    const values = expected === undefined ? { name, json } : { name, json, expected };
+    return (await this.#db.write(() => this.#db.run(sql, values))) > 0;
+  }
+
   async list(prefix: string): Promise<ReadonlyMap<string, string>> {
     const sql = 'SELECT name, json FROM settings WHERE substr(name, 1, @length) = @prefix ORDER BY name';
     const rows = await this.#db.read(() => this.#db.all(sql, { prefix, length: prefix.length }));

@@ -3,6 +3,11 @@ import type { ApiKeyRecord } from '../../../src/domain/api-key.js';
 import type { Receipt } from '../../../src/domain/retrieval.js';
 import { cosine } from '../../../src/domain/scores.js';
 import type { Trial } from '../../../src/domain/trial.js';
+import { parseGoldenSet } from '../../../src/evaluation/golden-set.js';
+import { createEvaluations } from '../../../src/evaluation/golden-versions.js';
+import { recordRun } from '../../../src/evaluation/run-history.js';
+import { systemClock } from '../../../src/ports/clock.js';
+import { caseOf, reportOf } from '../../evaluation/case-results.js';
 import { type StoreTraits, useFixture } from './fixture.js';
 import { at, noteId } from './sample-notes.js';
 
@@ -144,6 +149,48 @@ export function describeSideStores(traits: StoreTraits): void {
       expect(new Set(won).size).toBe(1);
       expect(await settings.get('secret')).toBe(won[0]);
       expect(await settings.putIfAbsent('secret', '"late"')).toBe(won[0]);
+    });
+
+    it('replaces a setting only where it is as expected, and of several writers one wins', async () => {
+      const { settings } = fixture().store;
+      expect(await settings.replace('counted', '"0"', '"1"')).toBe(false);
+      expect(await settings.get('counted')).toBeUndefined();
+      const values = ['"a"', '"b"', '"c"', '"d"'];
+      const made = await Promise.all(values.map((value) => settings.replace('counted', undefined, value)));
+      expect(made.filter(Boolean)).toHaveLength(1);
+      const first = values[made.indexOf(true)];
+      expect(await settings.get('counted')).toBe(first);
+      const changed = await Promise.all(
+        ['"x"', '"y"'].map((value) => settings.replace('counted', first, value)),
+      );
+      expect(changed.filter(Boolean)).toHaveLength(1);
+      expect(await settings.replace('counted', first, '"late"')).toBe(false);
+      expect(await settings.get('counted')).toBe(['"x"', '"y"'][changed.indexOf(true)]);
+    });
+
+    it('keeps the judgements and runs of two processes that save at once', async () => {
+      const { store } = fixture();
+      const caller = { name: 'rita', roles: ['reviewer'] } as const;
+      const namespace = 'judged';
+      // Each has a queue of its own, as processes have.
+      const processes = [1, 2].map(() => createEvaluations({ store, clock: systemClock }));
+      const questions = Array.from({ length: 12 }, (_, index) => `question ${index}`);
+      await Promise.all(
+        questions.map((query, index) =>
+          processes[index % 2]!.addGoldenQuery(caller, { namespace, query, expected: [] }),
+        ),
+      );
+      const { queries } = parseGoldenSet(await processes[0]!.goldenText(namespace), 'set');
+      expect(queries.map(({ query }) => query).toSorted()).toEqual(questions.toSorted());
+      const set = await processes[1]!.goldenSet(namespace);
+      expect(set?.versions).toHaveLength(questions.length);
+      for (const { digest } of set?.versions ?? [])
+        expect(parseGoldenSet(await processes[0]!.goldenText(namespace, digest), 'set').digest).toBe(digest);
+
+      const report = reportOf([caseOf({ id: 'q', expected: ['a'], ranking: ['a'], answered: ['a'] })]);
+      const runs = await Promise.all(Array.from({ length: 6 }, () => recordRun(store.settings, report)));
+      const kept = await processes[0]!.runs(report.namespace, 50);
+      expect(kept.map(({ id }) => id).toSorted()).toEqual(runs.map(({ id }) => id).toSorted());
     });
 
     it('replaces settings by name', async () => {
