@@ -37,6 +37,8 @@ export interface ReviewState {
   readonly byOthers: boolean;
   /** Name of the caller that brought the text. */
   readonly submittedBy: string;
+  /** Other callers whose words it holds: who submitted the text that an edit took over from, who changed it since. */
+  readonly coAuthors?: readonly string[] | undefined;
   readonly assignee?: string | undefined;
   readonly approvals: readonly Approval[];
   readonly escalations: number;

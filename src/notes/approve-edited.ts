@@ -1,37 +1,31 @@
-import type { Caller } from '../domain/api-key.js';
 import { ErrataError } from '../domain/errors.js';
 import { transition } from '../domain/lifecycle.js';
-import type { FeedbackNote, Instant, NoteId, NoteStatus } from '../domain/note.js';
-import type { ReviewPolicy, ReviewState } from '../domain/review.js';
+import type { FeedbackNote } from '../domain/note.js';
 import type { CorrectionInput } from '../ports/use-cases.js';
 import { withApproval } from './approvals.js';
-import { changeNote } from './change-note.js';
-import { draftNote } from './draft-note.js';
+import { changeNote, type NoteChange } from './change-note.js';
+import { endContest, markContested } from './contest.js';
+import { type EditedApproval, reviewOfEdit } from './edit-review.js';
 import type { NoteEmbedder } from './embed-notes.js';
+import { newDoubts } from './new-doubts.js';
 import type { WriteContext } from './note-deps.js';
+import { diffNotes } from './note-versions.js';
 import { type PreparedCorrection, prepareCorrection } from './prepare-correction.js';
-import { openReview, readReviewPolicy } from './review-policy.js';
+import { readReviewPolicy } from './review-policy.js';
 import { screenByModel } from './screen-by-model.js';
-import { joinSources } from './sources.js';
-
-export interface EditedApproval {
-  readonly caller: Caller;
-  readonly namespace: string;
-  readonly id: NoteId;
-  readonly reason?: string | undefined;
-  readonly edit: CorrectionInput;
-  readonly before: FeedbackNote;
-}
+import { storeEdited } from './store-edited.js';
 
 /**
- * Edit and approve: the corrected text goes through validation, redaction and screening like any other, becomes an active
- * note with the old one's sources, and supersedes it. An edit that the screen doubts is stored quarantined instead and
- * wants a second word. An edit that leaves the text as it was only updates and approves the note.
+ * Edit and approve: the corrected text goes through validation, redaction, screening and the look for near notes like any other,
+ * becomes a note with the old one's sources, and supersedes it. Whether it goes live at once is for `reviewOfEdit`. An edit that
+ * leaves the text as it was only updates the note, under the same rules.
+ *
+ * A contradiction that the old text was part of goes over to the new one, or ends with the old text.
  *
  * The new note is written first; repeating the decision after a crash completes it.
  *
  * Errors: validation errors; `INVALID_INPUT` where the edit names another namespace; `INVALID_TRANSITION` where the edited
- * text is a deprecated note's.
+ * text is a deprecated note's; `FORBIDDEN` as `withApproval` where the edited text is another waiting note's, or the same.
  */
 export async function approveEdited(
   context: WriteContext,
@@ -52,25 +46,16 @@ export async function approveEdited(
       "Expected the reviewed note's namespace for edit, received another",
     );
   }
-  if (prepared.id === id) {
-    return changeNote(context, {
-      caller,
-      namespace,
-      id,
-      change: (note) => {
-        const { approvals, enough } = withApproval(note, caller, 'APPROVE', context.clock.now());
-        const fields = editedFields(prepared);
-        return !enough && note.review !== undefined
-          ? { set: { ...fields, review: { ...note.review, approvals } }, action: 'approval', reason }
-          : {
-              set: { ...fields, status: transition(note.status, 'approve'), mergeCandidate: undefined },
-              action: 'approved',
-              reason,
-            };
-      },
-    });
+  if (prepared.id === id) return editInPlace(context, approval, prepared);
+  const { note: edited, near } = await storeEdited(context, embed, approval, prepared);
+  const contested = near.kind === 'opposite' ? near.noteId : undefined;
+  if (contested !== undefined) {
+    await markContested(context, { caller, namespace, older: contested, newer: edited.id });
   }
-  const edited = await storeEdited(context, embed, approval, prepared);
+  const older = before.mergeCandidate?.noteId;
+  if (older !== undefined && older !== contested) {
+    await endContest(context, { caller, namespace, older, newer: id });
+  }
   await changeNote(context, {
     caller,
     namespace,
@@ -87,73 +72,49 @@ export async function approveEdited(
   return edited;
 }
 
-async function storeEdited(
+/** The same text with other attributes, impact or dates. Approvals that were given before were given to other ones. */
+async function editInPlace(
   context: WriteContext,
-  embed: NoteEmbedder,
-  { caller, namespace, id, reason, before }: EditedApproval,
+  { caller, namespace, id, reason }: EditedApproval,
   prepared: PreparedCorrection,
 ): Promise<FeedbackNote> {
-  const embedded = (await embed.embed([prepared], 'interactive')).get(prepared.id);
-  if (embedded === undefined) {
-    throw new TypeError('Expected an embedding for the edited note, received none');
-  }
-  const at = context.clock.now();
-  const reviewPolicy = await readReviewPolicy(context.store, namespace);
-  const draft = draftNote(prepared, { caller, at, embedded, reviewPolicy });
-  const review = secondWord(before, prepared, { at, caller, reviewPolicy });
-  const waits: NoteStatus = prepared.quarantined ? 'QUARANTINED' : 'PENDING';
-  const status: NoteStatus = review === undefined ? 'ACTIVE' : waits;
-  const { sources } = joinSources(before.sources, [prepared.source]);
-  const supersedes = [id];
-  const note = { ...draft.insert.note, status, review, sources, supportCount: sources.length, supersedes };
-  const action = review === undefined ? 'approved' : 'created';
-  const changes = [`status: none → ${status}`, `supersedes: none → ${id.slice(0, 12)}`];
-  const audit = { ...draft.insert.audit, action, reason, changes };
-  const [outcome] = await context.store.notes.insert([{ ...draft.insert, note, audit }]);
-  return (
-    outcome?.note ??
-    (await changeNote(context, {
-      caller,
-      namespace,
-      id: prepared.id,
-      change: (existing) => {
-        if (existing.status === 'DEPRECATED') {
-          throw new ErrataError(
-            'INVALID_TRANSITION',
-            'Expected new text or that of a live note for edit, received that of a deprecated one',
-          );
-        }
-        const joined = joinSources(existing.sources, sources).sources;
-        const done =
-          existing.status === 'ACTIVE' && existing.supersedes.includes(id) && joined === existing.sources;
-        return done
-          ? undefined
-          : {
-              set: {
-                status: existing.status === 'ACTIVE' ? 'ACTIVE' : transition(existing.status, 'approve'),
-                sources: joined,
-                supportCount: joined.length,
-                supersedes: [...new Set([...existing.supersedes, id])],
-                mergeCandidate: undefined,
-              },
-              action: 'approved',
-              reason,
-            };
-      },
-    }))
-  );
-}
-
-/** Who edits a text is its author: where two approvals are needed, the edit wants another reviewer's; where it is doubtful, one. */
-function secondWord(
-  before: FeedbackNote,
-  prepared: PreparedCorrection,
-  { at, caller, reviewPolicy }: { at: Instant; caller: Caller; reviewPolicy: ReviewPolicy },
-): ReviewState | undefined {
-  const byOthers = before.review?.byOthers === true;
-  if (!prepared.quarantined && !byOthers) return undefined;
-  const cause = prepared.quarantined ? 'screening' : 'edit';
-  return { ...openReview(reviewPolicy, { required: 1, cause }, at, caller.name), byOthers };
+  const policy = await readReviewPolicy(context.store, namespace);
+  return changeNote(context, {
+    caller,
+    namespace,
+    id,
+    change: (note): NoteChange => {
+      const at = context.clock.now();
+      const { approvals, enough } = withApproval(note, caller, 'APPROVE', at);
+      const set = editedFields(prepared);
+      const status = transition(note.status, 'approve');
+      const approved = { set: { ...set, status, mergeCandidate: undefined }, action: 'approved', reason };
+      const after = { ...note, ...set };
+      if (diffNotes(note, after).length === 0) {
+        return !enough && note.review !== undefined
+          ? { set: { review: { ...note.review, approvals } }, action: 'approval', reason }
+          : approved;
+      }
+      const doubts = newDoubts(note, prepared);
+      const wanted = reviewOfEdit(note, after, { policy, caller, at, doubt: doubts.length > 0 });
+      if (wanted === undefined) return approved;
+      // It waits since when it waited, and whoever submitted it is still its author.
+      const { cause, required, byOthers, approvals: own } = wanted;
+      const submittedBy = note.review?.submittedBy ?? caller.name;
+      const coAuthors = [...new Set([...(note.review?.coAuthors ?? []), caller.name])];
+      const review = {
+        ...{ ...wanted, ...note.review },
+        ...{ cause, required, byOthers, approvals: own, submittedBy, coAuthors },
+      };
+      return doubts.length > 0
+        ? {
+            set: { ...set, status: 'QUARANTINED', findings: [...note.findings, ...doubts], review },
+            action: 'updated',
+            reason,
+          }
+        : { set: { ...set, review }, action: 'approval', reason };
+    },
+  });
 }
 
 function editedFields({

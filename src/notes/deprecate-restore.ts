@@ -6,6 +6,7 @@ import { isErased, restoredStatus, transition } from '../domain/lifecycle.js';
 import { LIMITS } from '../domain/limits.js';
 import { type FeedbackNote, NOTE_STATUSES, type NoteId, type NoteStatus } from '../domain/note.js';
 import { checkNamespace } from '../domain/validate-correction.js';
+import type { Keyset } from '../ports/note-store.js';
 import { changeNote, noteNotFound } from './change-note.js';
 import { cleanReason } from './clean-reason.js';
 import type { WriteContext } from './note-deps.js';
@@ -114,22 +115,22 @@ async function releaseFrom(
   });
 }
 
-/** The status that the newest `status: X → DEPRECATED` line of the note's history names; none: unknown. */
+/** The status that the newest `status: X → DEPRECATED` line of the note's history names, however much was said since; none: unknown. */
 async function statusBeforeDeprecation(
   { store }: WriteContext,
   namespace: string,
   id: NoteId,
 ): Promise<NoteStatus | undefined> {
-  const page = await store.audit.list([namespace], { noteId: id }, { limit: LIMITS.pageSize });
-  for (const { changes } of page.items) {
-    for (const change of changes) {
+  let after: Keyset | undefined;
+  for (;;) {
+    const page = await store.audit.list([namespace], { noteId: id }, { limit: LIMITS.pageSize, after });
+    for (const change of page.items.flatMap(({ changes }) => changes)) {
       const from = /^status: (\w+) → DEPRECATED$/u.exec(change)?.[1];
-      if (from !== undefined) {
-        return NOTE_STATUSES.find((status) => status === from);
-      }
+      if (from !== undefined) return NOTE_STATUSES.find((status) => status === from);
     }
+    after = page.keysets.at(-1);
+    if (!page.hasNext || after === undefined) return undefined;
   }
-  return undefined;
 }
 
 function checkRestorable(note: FeedbackNote): void {

@@ -145,6 +145,7 @@ function review(value: unknown): { review?: ReviewState } {
       required: count(held.required),
       byOthers: held.byOthers === true,
       submittedBy: text(held.submittedBy),
+      ...(held.coAuthors == null ? {} : { coAuthors: list(held.coAuthors).map(text) }),
       ...optionalText('assignee', held.assignee),
       approvals: list(held.approvals).map(approval),
       escalations: count(held.escalations),
