@@ -11,17 +11,23 @@ import {
 } from '../domain/note.js';
 import type { NoteWrite } from '../ports/note-store.js';
 import type { SubmitResult } from '../ports/use-cases.js';
-import { changeNote } from './change-note.js';
+import { changeNote, type NoteChange } from './change-note.js';
+import { newDoubts } from './new-doubts.js';
 import type { WriteContext } from './note-deps.js';
 import type { PreparedCorrection } from './prepare-correction.js';
+import { neededApprovals, readReviewPolicy } from './review-policy.js';
 import { joinSources } from './sources.js';
 
 const finding = (rule: string, field: string, reason: string): Finding => ({ rule, field, reason });
 
 /**
  * The same correction again: what it brings that is new (attributes, expiry, review date, a source, a higher impact) goes
- * into the stored note; when it brings nothing, no version is made. Status never changes here. Impact never falls: an edge
- * that fills in NORMAL must not undo a reviewer's HIGH.
+ * into the stored note; when it brings nothing, no version is made. Impact never falls: an edge that fills in NORMAL must not
+ * undo a reviewer's HIGH.
+ *
+ * What it brings besides a source is judged as a new note's would be: where the screen doubts it, or the policy asks for approvals,
+ * a live note waits for a reviewer from now on, and a waiting one waits for what more is asked, without the approvals that were given
+ * to what it was. A deprecated note takes it up only where nothing would have to wait. Nothing goes live here.
  *
  * Errors: `VERSION_CONFLICT` after the policy's attempts, store errors.
  */
@@ -32,23 +38,33 @@ export async function mergeResubmission(
 ): Promise<SubmitResult> {
   let dropped = 0;
   let unchanged = true;
+  let waits = false;
   const note = await changeNote(context, {
     caller,
     namespace: prepared.namespace,
     id: prepared.id,
-    change: (before) => {
+    change: async (before) => {
+      waits = false;
       if (isErased(before)) {
         return undefined;
       }
       const joined = joinSources(before.sources, [prepared.source]);
       dropped = joined.dropped;
-      const set = resubmissionChanges(before, prepared, joined.sources);
+      const added = joined.sources === before.sources ? {} : withSources(joined.sources);
+      const details = changedDetails(before, prepared);
+      const wanted =
+        Object.keys(details).length === 0
+          ? { set: {} }
+          : await judgeDetails(context, caller, { before, details, prepared });
+      const set = { ...added, ...wanted.set };
       unchanged = Object.keys(set).length === 0;
-      return unchanged ? undefined : { set, action: 'updated' };
+      waits = before.status === 'ACTIVE' && wanted.set.status !== undefined;
+      return unchanged ? undefined : { ...wanted, set, action: 'updated' };
     },
   });
+  const held = note.status === 'QUARANTINED' ? 'QUARANTINED' : 'NEEDS_REVIEW';
   return {
-    outcome: 'UPDATED',
+    outcome: waits ? held : 'UPDATED',
     ...(unchanged ? { unchanged } : {}),
     note,
     findings: [...prepared.findings, ...stateFindings(note), ...fullFindings(dropped)],
@@ -94,16 +110,50 @@ export async function addSupport(
   };
 }
 
-function resubmissionChanges(
-  before: FeedbackNote,
-  prepared: PreparedCorrection,
-  sources: readonly NoteSource[],
-): Partial<NoteWrite> {
+const withSources = (sources: readonly NoteSource[]) => ({ sources, supportCount: sources.length });
+
+/** What becomes of a note's new details. The policy is read only here: most that is submitted again brings none. */
+async function judgeDetails(
+  { store }: WriteContext,
+  caller: Caller,
+  given: {
+    readonly before: FeedbackNote;
+    readonly details: Partial<NoteWrite>;
+    readonly prepared: PreparedCorrection;
+  },
+): Promise<Pick<NoteChange, 'set' | 'cause' | 'required' | 'coAuthor'>> {
+  const { before, details, prepared } = given;
+  const doubts = newDoubts(before, prepared);
+  const doubt = doubts.length > 0;
+  const policy = await readReviewPolicy(store, before.namespace);
+  // By its own source: a known author of the note has said nothing of these.
+  const judged = { ...before, ...details, sources: [prepared.source] };
+  const need = neededApprovals(policy, judged, { doubt });
+  if (need.required === 0) return { set: details };
+  if (before.status === 'DEPRECATED') return { set: {} };
+  const status = doubt ? ('QUARANTINED' as const) : ('PENDING' as const);
+  const findings = doubt ? { findings: [...before.findings, ...doubts] } : {};
+  if (before.status === 'ACTIVE') {
+    return { set: { ...details, ...findings, status }, ...need, coAuthor: caller.name };
+  }
+  const set = { ...details, ...findings, ...(doubt && { status }) };
+  if (before.review === undefined) return { set };
+  const { required, byOthers, submittedBy, coAuthors = [] } = before.review;
+  const review = {
+    ...before.review,
+    required: Math.max(required, need.required),
+    byOthers: byOthers || need.required >= 2,
+    approvals: [],
+    ...(submittedBy !== caller.name && { coAuthors: [...new Set([...coAuthors, caller.name])] }),
+  };
+  return { set: { ...set, review } };
+}
+
+function changedDetails(before: FeedbackNote, prepared: PreparedCorrection): Partial<NoteWrite> {
   const { attributes, impact, expiresAt, reviewAfter, anchors } = prepared;
   const higher = impact !== undefined && IMPACTS.indexOf(impact) > IMPACTS.indexOf(before.impact);
   const given = Object.keys(attributes).length > 0;
   return {
-    ...(sources === before.sources ? {} : { sources, supportCount: sources.length }),
     ...(given && !sameAttributes(before.attributes, attributes) ? { attributes } : {}),
     ...(higher ? { impact } : {}),
     ...(expiresAt === undefined || expiresAt === before.expiresAt ? {} : { expiresAt }),

@@ -96,13 +96,9 @@ async function embedNew(
     embed.embed(missing, batchSize === 1 ? 'interactive' : 'bulk'),
     screenByModel(context, missing),
   ]);
-  const byId = new Map(screened.map((prepared) => [prepared.id, prepared]));
-  // Of two entries of one text each keeps its own source and dates.
-  const judged = chunk.map((prepared) => {
-    const { quarantined, findings } = byId.get(prepared.id) ?? prepared;
-    return { ...prepared, quarantined, findings };
-  });
-  return { chunk: judged, embedded };
+  // By entry and not by text: of two entries of one text each has its own source, dates and attributes, which may be doubtful.
+  const judged = new Map(missing.map((prepared, index) => [prepared, screened[index]]));
+  return { chunk: chunk.map((prepared) => judged.get(prepared) ?? prepared), embedded };
 }
 
 async function storeChunk(
