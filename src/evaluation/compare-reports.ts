@@ -52,8 +52,8 @@ export type Half = 'test' | 'tune' | 'all';
  * Both measure the same notes with the same judgements only where the golden digests agree; that is for the caller to say.
  */
 export function compareReports(
-  before: EvaluationReport,
-  after: EvaluationReport,
+  before: Pick<EvaluationReport, 'cases'>,
+  after: Pick<EvaluationReport, 'cases'>,
   half: Half = 'test',
 ): ReportComparison {
   const within = (one: CaseResult) => half === 'all' || one.half === half;

@@ -15,8 +15,9 @@ import type {
 } from '../ports/evaluations.js';
 import type { Store } from '../ports/note-store.js';
 import { changeSetting } from './change-setting.js';
+import { compareRuns } from './compare-runs.js';
 import { goldenLine, parseGoldenSet } from './golden-set.js';
-import { readRuns } from './run-history.js';
+import { readCases, readRuns } from './run-history.js';
 
 /** Name of the setting that holds a namespace's current golden set, as JSONL. */
 export const goldenSetting = (namespace: string): string => `golden:${namespace}`;
@@ -95,6 +96,9 @@ export function createEvaluations({
 
   return {
     runs: (namespace, first) => readRuns(settings, namespace, first),
+    cases: (namespace, runId) => readCases(settings, namespace, runId),
+    compareRuns: (namespace, before, after, half) =>
+      compareRuns(settings, namespace, { before, after, half }),
     goldenSet: describe,
     async goldenText(namespace, digest) {
       const name = digest === undefined ? goldenSetting(namespace) : versionSetting(namespace, digest);

@@ -30,6 +30,49 @@ export interface EvaluationRun {
   }[];
 }
 
+/** What one golden query got in a run, without its text. */
+export interface RunCase {
+  readonly id: string;
+  readonly half: 'tune' | 'test';
+  readonly taskType: string;
+  readonly expected: readonly NoteId[];
+  /** Best first. */
+  readonly answered: readonly NoteId[];
+  /** Of the measures that are defined for it. */
+  readonly measures: MetricValues;
+}
+
+export interface MeasureChange {
+  readonly name: string;
+  readonly pairs: number;
+  readonly before: number;
+  readonly after: number;
+  /** 95% interval of after − before, paired bootstrap. */
+  readonly low: number;
+  readonly high: number;
+  /** Paired permutation test, two-sided. */
+  readonly pValue: number;
+  readonly detectable: number;
+}
+
+export interface RunQueryChange {
+  readonly id: string;
+  readonly worse: readonly string[];
+  readonly better: readonly string[];
+  readonly expected: readonly NoteId[];
+  readonly before: readonly NoteId[];
+  readonly after: readonly NoteId[];
+}
+
+export interface RunComparison {
+  readonly half: 'test' | 'tune' | 'all';
+  readonly sameGoldenSet: boolean;
+  readonly measures: readonly MeasureChange[];
+  readonly changes: readonly RunQueryChange[];
+  /** Queries of only one run. */
+  readonly unpaired: readonly string[];
+}
+
 export interface GoldenSetVersion {
   /** First 16 hex digits of the SHA-256 over the JSONL. */
   readonly digest: string;
@@ -75,6 +118,10 @@ export interface CalibrateRequest {
 export interface Evaluations {
   /** Newest first. */
   runs(namespace: string, first: number): Promise<readonly EvaluationRun[]>;
+  /** Queries of a run with what they got. Errors: `INVALID_INPUT` where they are not kept. */
+  cases(namespace: string, runId: string): Promise<readonly RunCase[]>;
+  /** Two runs query by query. Errors: `INVALID_INPUT` for another half, runs whose queries are not kept, or share none. */
+  compareRuns(namespace: string, before: string, after: string, half: string): Promise<RunComparison>;
   goldenSet(namespace: string): Promise<SavedGoldenSet | undefined>;
   /** JSONL of a version, or of the current set. Errors: `INVALID_INPUT` where there is none. */
   goldenText(namespace: string, digest?: string): Promise<string>;

@@ -49,6 +49,7 @@ const COMMANDS: readonly (readonly [string, readonly string[], string])[] = [
   ['golden check', ['golden', 'check', 'sample/golden.jsonl'], '"answerable"'],
   ['golden save', ['golden', 'save', 'sample/golden.jsonl'], '0123456789abcdef'],
   ['golden versions', ['golden', 'versions'], 'savedBy'],
+  ['golden runs', ['golden', 'runs', '-n', 'team-a'], '"recallAt3": 0.75'],
   ['golden show', ['golden', 'show'], 'jsonl'],
   ['calibrate', ['calibrate', '--alpha', '0.1'], '"alpha": 0.05'],
   ['calibrate --show', ['calibrate', '--show'], '"pooled"'],

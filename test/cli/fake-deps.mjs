@@ -191,6 +191,14 @@ export function fakeDeps(answers = {}) {
       },
     },
     evaluations: {
+      runs: record('runs', [
+        {
+          id: '0f0e0d0c-1111-4222-8333-444455556666',
+          createdAt: '2026-01-02T03:04:05.000Z',
+          goldenDigest: '0123456789abcdef',
+          test: { recallAt3: 0.75, mrr: 0.5 },
+        },
+      ]),
       saveGoldenSet: record('saveGoldenSet', fakeGoldenSet),
       goldenSet: record('goldenSet', fakeGoldenSet),
       calibrations: record('calibrations', [fakeCalibration]),

@@ -121,4 +121,42 @@ describe('history of runs', () => {
     expect(JSON.stringify(runs)).not.toContain(report.cases[0]?.query);
     expect(await evaluations.runs('another', 10)).toEqual([]);
   });
+
+  it('keeps what the queries of the newest ten got, without their texts, and compares two of them', async () => {
+    const of = (answered: readonly string[]) =>
+      reportOf(
+        Array.from({ length: 8 }, (_, at) =>
+          caseOf({ id: `q${at}`, expected: ['a'], ranking: answered, answered }),
+        ),
+      );
+    const report = of(['a']);
+    const { namespace } = report;
+    const first = await recordRun(path.store.settings, report);
+    const worse = await recordRun(path.store.settings, of(['b']));
+    const cases = await evaluations.cases(namespace, first.id);
+    expect(cases).toHaveLength(8);
+    expect(cases[0]).toMatchObject({ id: 'q0', half: 'test', expected: ['a'], answered: ['a'] });
+    expect(JSON.stringify(cases)).not.toContain(report.cases[0]?.query);
+
+    const { measures, changes, sameGoldenSet } = await evaluations.compareRuns(
+      ...([namespace, first.id, worse.id] as const),
+      'test',
+    );
+    expect(sameGoldenSet).toBe(true);
+    const recall = measures.find(({ name }) => name === 'recallAt3');
+    expect(recall).toMatchObject({ pairs: 8, before: 1, after: 0, low: -1, high: -1 });
+    // All of eight pairs in one direction: 2 of 2^8 sign flips are as extreme.
+    expect(recall?.pValue).toBeLessThan(0.02);
+    expect(changes).toHaveLength(8);
+    expect(changes[0]).toMatchObject({ id: 'q0', before: ['a'], after: ['b'] });
+    expect(changes[0]?.worse).toContain('recallAt3');
+
+    for (let at = 0; at < 9; at += 1) await recordRun(path.store.settings, report);
+    await expect(evaluations.cases(namespace, first.id)).rejects.toMatchObject({ code: 'INVALID_INPUT' });
+    expect(await evaluations.cases(namespace, worse.id)).toHaveLength(8);
+    await expect(evaluations.cases('another', worse.id)).rejects.toMatchObject({ code: 'INVALID_INPUT' });
+    await expect(evaluations.compareRuns(namespace, worse.id, worse.id, 'both')).rejects.toMatchObject({
+      details: { field: 'half' },
+    });
+  });
 });

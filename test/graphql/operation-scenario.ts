@@ -75,6 +75,9 @@ export async function runOperationScenario(send: SendOperation): Promise<Readonl
   });
   await run('golden-set', {});
   await run('evaluation-runs', { first: 1 });
+  // The double keeps queries of every run, an application only of runs that were made.
+  await run('evaluation-cases', { runId: 'run-1' }, ['INVALID_INPUT']);
+  await run('compare-runs', { before: 'run-1', after: 'run-2' }, ['INVALID_INPUT']);
   await run('calibrations', {});
   await run('clear-calibrations', {});
 

@@ -40,6 +40,8 @@ const VARIABLES: Readonly<Record<string, object>> = {
   'add-golden-query.graphql': { input: { query: 'netty', expected: [{ noteId: noteId(1), grade: 2 }] } },
   'golden-set.graphql': {},
   'evaluation-runs.graphql': { first: 2 },
+  'evaluation-cases.graphql': { runId: 'run-1' },
+  'compare-runs.graphql': { before: 'run-1', after: 'run-2' },
   'calibrations.graphql': {},
   'clear-calibrations.graphql': {},
   'start-job.graphql': { kind: 'BACKFILL', options: [{ key: 'batch', value: '64' }] },

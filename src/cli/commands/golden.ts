@@ -17,6 +17,9 @@ interface OutOptions {
   readonly taskType: string;
 }
 
+/** All that are kept. */
+const SHOWN_RUNS = 50;
+
 interface NamespaceOptions {
   readonly namespace: string;
 }
@@ -119,6 +122,24 @@ async function versions(
   );
 }
 
+async function runs(session: Session, _args: readonly string[], options: NamespaceOptions): Promise<void> {
+  const { evaluations } = (await session.open('store')).useCases;
+  const list = await evaluations.runs(options.namespace, SHOWN_RUNS);
+  const share = (value: number | undefined) => (value === undefined ? '-' : value.toFixed(3));
+  await session.answer(list, () =>
+    table(
+      ['run', 'made', 'set', 'recall@3', 'MRR', 'abstained'],
+      list.map(({ id, createdAt, goldenDigest, test }) => [
+        id.slice(0, 8),
+        createdAt.slice(0, 16),
+        goldenDigest.slice(0, 8),
+        ...[test.recallAt3, test.mrr, test.abstentionRate].map(share),
+      ]),
+      session.width,
+    ),
+  );
+}
+
 async function show(session: Session, args: readonly string[], options: NamespaceOptions): Promise<void> {
   const { evaluations } = (await session.open('store')).useCases;
   const text = await evaluations.goldenText(options.namespace, args[0]);
@@ -167,6 +188,11 @@ export function addGolden(program: Command, context: CliContext): void {
     namespaced(add('versions', 'versions of the saved set')),
     context,
     versions,
+  );
+  defineCommand<NamespaceOptions>(
+    namespaced(add('runs', 'evaluations of the saved set, newest first; figures of the test half')),
+    context,
+    runs,
   );
   defineCommand<NamespaceOptions>(
     namespaced(

@@ -1,4 +1,4 @@
-import { Arg, Ctx, Int, Mutation, Query, Resolver } from 'type-graphql';
+import { Arg, Ctx, ID, Int, Mutation, Query, Resolver } from 'type-graphql';
 import { requireRole } from '../../domain/access.js';
 import { requireNamespace } from '../access.js';
 import type { GraphqlContext } from '../context.js';
@@ -6,6 +6,7 @@ import { readPageSize } from '../paging/page-request.js';
 import { CalibrationType } from './calibration.type.js';
 import { GoldenQueryInputType, readGoldenQuery } from './evaluation.input.js';
 import { EvaluationRunType, GoldenSetType } from './evaluation.type.js';
+import { EvaluatedQueryType, RunComparisonType } from './run-comparison.type.js';
 
 const DEFAULT_RUNS = 10;
 
@@ -31,6 +32,45 @@ export class EvaluationResolver {
     const named = requireNamespace(caller, namespace);
     const runs = await useCases.evaluations.runs(named, readPageSize('first', first ?? DEFAULT_RUNS));
     return runs.map((run) => new EvaluationRunType(run));
+  }
+
+  @Query(() => [EvaluatedQueryType], {
+    description:
+      "A run's queries with what they got; kept for the newest 10 runs of at most 2,000 queries. Error: INVALID_INPUT for others.",
+  })
+  async evaluationCases(
+    @Ctx() context: GraphqlContext,
+    @Arg('runId', () => ID, { description: 'Id of the run.' }) runId: string,
+    @Arg('namespace', () => String, { nullable: true, description: 'None: `default`.' })
+    namespace?: string | null,
+  ): Promise<EvaluatedQueryType[]> {
+    const { caller, useCases } = context;
+    requireRole(caller, 'reader');
+    const cases = await useCases.evaluations.cases(requireNamespace(caller, namespace), runId);
+    return cases.map((one) => new EvaluatedQueryType(one));
+  }
+
+  @Query(() => RunComparisonType, {
+    description:
+      'Two runs compared query by query: paired bootstrap and permutation test. Error: INVALID_INPUT where their queries are not kept.',
+  })
+  compareRuns(
+    @Ctx() context: GraphqlContext,
+    @Arg('before', () => ID, { description: 'Id of the earlier run.' }) before: string,
+    @Arg('after', () => ID, { description: 'Id of the later run.' }) after: string,
+    @Arg('half', () => String, {
+      nullable: true,
+      defaultValue: 'test',
+      description: '`test`, `tune` or `all`.',
+    })
+    half?: string | null,
+    @Arg('namespace', () => String, { nullable: true, description: 'None: `default`.' })
+    namespace?: string | null,
+  ): Promise<RunComparisonType> {
+    const { caller, useCases } = context;
+    requireRole(caller, 'reader');
+    const named = requireNamespace(caller, namespace);
+    return useCases.evaluations.compareRuns(named, before, after, half ?? 'test');
   }
 
   @Query(() => GoldenSetType, {

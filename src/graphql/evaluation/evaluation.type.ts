@@ -1,20 +1,8 @@
 import { Field, Float, ID, Int, ObjectType } from 'type-graphql';
 import type { Instant } from '../../domain/note.js';
-import type {
-  EvaluationRun,
-  GoldenSetVersion,
-  MetricValues,
-  SavedGoldenSet,
-} from '../../ports/evaluations.js';
+import type { EvaluationRun, GoldenSetVersion, SavedGoldenSet } from '../../ports/evaluations.js';
 import { DateTimeScalar } from '../date-time.scalar.js';
-
-@ObjectType('MetricValue', { description: 'One measure of an evaluation.', simpleResolvers: true })
-export class MetricValueType {
-  @Field(() => String, { description: 'Such as `recallAt3`, `mrr`, `answeredRight` or `abstentionRate`.' })
-  readonly name!: string;
-  @Field(() => Float, { description: 'Mean over the queries that it is defined for; counts are whole.' })
-  readonly value!: number;
-}
+import { MetricValueType, metricList } from './metric-value.type.js';
 
 @ObjectType('MetricGroup', {
   description: 'Measures over the test half, by a property of the query.',
@@ -27,10 +15,6 @@ export class MetricGroupType {
   readonly value!: string;
   @Field(() => [MetricValueType], { description: 'Every measure.' })
   readonly metrics!: readonly MetricValueType[];
-}
-
-function metricList(values: MetricValues): readonly MetricValueType[] {
-  return Object.entries(values).map(([name, value]) => ({ name, value }));
 }
 
 @ObjectType('EvaluationRun', { description: "One run of a namespace's golden set.", simpleResolvers: true })

@@ -422,6 +422,27 @@ export class InMemoryUseCases implements UseCases {
       };
       return [run].slice(0, first);
     },
+    cases: async () => {
+      await this.call('cases');
+      const measures = { recallAt3: 1 };
+      return [
+        { id: 'q1', half: 'test', taskType: 'any', expected: [noteId(1)], answered: [noteId(1)], measures },
+      ];
+    },
+    compareRuns: async () => {
+      await this.call('compareRuns');
+      const change = {
+        name: 'mrr',
+        pairs: 1,
+        before: 1,
+        after: 0.5,
+        low: -0.5,
+        high: -0.5,
+        pValue: 1,
+        detectable: 1,
+      };
+      return { half: 'test', sameGoldenSet: true, measures: [change], changes: [], unpaired: ['q2'] };
+    },
     goldenSet: async (namespace) => {
       await this.call('goldenSet');
       return this.goldenSets.get(namespace);
