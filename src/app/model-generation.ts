@@ -94,6 +94,12 @@ export async function createModelGeneration(
     centres,
     recentVectors,
     embedMissing: (notes) => embedMissing(store.notes, embed, notes, 'interactive'),
+    onErased: async () => {
+      // What cannot be removed must not keep the index from following; the next save writes over it.
+      await engines.snapshots
+        ?.discard()
+        .catch((error: unknown) => logger.error({ error }, 'snapshot could not be removed after an erasure'));
+    },
     onChange,
   });
   const catchUp = follow ? () => follower.catchUp() : async () => undefined;

@@ -8,9 +8,10 @@ import { cleanReason } from './clean-reason.js';
 import type { WriteContext } from './note-deps.js';
 
 /**
- * For law and leaked secrets: texts, attributes, findings, vectors and what names a person or a place in the sources go;
+ * For law and leaked secrets: texts, attributes, anchors, findings, vectors and what names a person or a place in the sources go;
  * id, namespace, task type, dates, kinds of source and the audit trail stay as a tombstone, so that the same correction
- * cannot come back unseen. Receipts hold ids and digests only, never text. Erasing twice changes nothing.
+ * cannot come back unseen. Receipts hold ids and digests only, never text. Every process that
+ * follows the store removes its snapshot of the index. Erasing twice changes nothing.
  *
  * Errors: `FORBIDDEN` without the role admin, `NOTE_NOT_FOUND`, `INVALID_TEXT` for an empty reason.
  */
@@ -42,6 +43,8 @@ export async function eraseNote(
               sources: before.sources.map(anonymous),
               findings: [],
               mergeCandidate: undefined,
+              contestedBy: undefined,
+              anchors: undefined,
             },
             vectors: null,
             action: 'erased',

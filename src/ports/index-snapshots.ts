@@ -42,4 +42,6 @@ export interface IndexSnapshots {
    * while the index builds or compacts in the background, unless this is the `last` one, for which that is given up.
    */
   save(storeId: string, revision: number, last?: boolean): Promise<{ readonly sizeBytes: number }>;
+  /** Removes what is stored, and what a save under way leaves: the vectors of an erased note may be in it. */
+  discard(): Promise<void>;
 }

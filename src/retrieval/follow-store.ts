@@ -1,3 +1,4 @@
+import { isErased } from '../domain/lifecycle.js';
 import type { FeedbackNote, NoteId } from '../domain/note.js';
 import type { LexicalIndex } from '../ports/lexical-index.js';
 import type { NoteStore, StoredNote } from '../ports/note-store.js';
@@ -23,6 +24,8 @@ export interface FollowerOptions {
    * Absent: such notes are found by their words only.
    */
   readonly embedMissing?: ((notes: readonly FeedbackNote[]) => Promise<readonly StoredNote[]>) | undefined;
+  /** An erased note came by, whoever erased it: what holds its vectors besides the indexes must go. */
+  readonly onErased?: (() => Promise<void>) | undefined;
   /** Sees every applied change, this process's and other processes', oldest first. */
   readonly onChange?: ((note: FeedbackNote) => void) | undefined;
 }
@@ -173,6 +176,7 @@ class StoreFollower implements IndexFollower {
     }
     if (indexed.length > 0) await vectorIndex.upsert(indexed);
     if (active.length > 0) await lexicalIndex.upsert(active.map(({ note }) => note));
+    if (notes.some(({ note }) => isErased(note))) await this.#options.onErased?.();
     for (const stored of notes) {
       this.#options.centres?.apply(stored);
       this.#options.recentVectors?.forget(stored.note.namespace, stored.note.id);

@@ -100,6 +100,40 @@ describe('snapshots of an app', () => {
     expect(await found('system')).toContain('system');
   });
 
+  it('hold no byte of an erased vector, whichever process wrote them', async () => {
+    await close();
+    await open();
+    const [memcpy] = (await opened.store.notes.scanActive(undefined, 10)).filter(({ note }) =>
+      note.lesson.includes('memcpy'),
+    );
+    const { lesson } = memcpy?.vectors ?? { lesson: new Float32Array() };
+    const bytes = Buffer.from(lesson.buffer, lesson.byteOffset, lesson.byteLength);
+    expect(bytes.length).toBeGreaterThan(0);
+    expect(readFileSync(snapshot()).includes(bytes)).toBe(true);
+    // Another process with a file of its own, which learns of the erasure from the store.
+    const other = path.join(folder, 'other.snapshot');
+    copyFileSync(snapshot(), other);
+    const store = await createSqliteStore({ path: path.join(folder, 'errata.sqlite') });
+    const engines = wordEngines();
+    const index = engines.vectorIndex as NativeVectorIndex;
+    const snapshots = new SnapshotFiles({ index, path: other, modelId: engines.embedder.model.id });
+    const app = await createApp({
+      ...{ store, engines: { ...engines, snapshots }, logger: silentLogger, runJobs: false },
+      writeSnapshots: true,
+    });
+    expect(app.snapshotState()?.restored?.notes).toBe(3);
+    await opened.app.useCases.commands.erase(ADMIN, 'default', memcpy?.note.id ?? '', 'law');
+    expect(existsSync(snapshot())).toBe(false);
+    await vi.waitFor(() => expect(existsSync(other)).toBe(false), { timeout: 10_000 });
+    await app.close();
+    await engines.close();
+    await store.close();
+    await close();
+    for (const file of [snapshot(), other]) expect(readFileSync(file).includes(bytes)).toBe(false);
+    await open();
+    expect(opened.app.snapshotState()?.restored?.notes).toBe(2);
+  });
+
   it('that are broken are refused, and the store fills the index', async () => {
     await close();
     const bytes = readFileSync(snapshot());

@@ -29,6 +29,7 @@ const STALE_MS = 3_600_000;
 /** One file a store, in the form of schema/snapshot-v1.md, or sealed. */
 export class SnapshotFiles implements IndexSnapshots {
   readonly #options: SnapshotFilesOptions;
+  #turns: Promise<void> = Promise.resolve();
 
   constructor(options: SnapshotFilesOptions) {
     this.#options = options;
@@ -51,7 +52,29 @@ export class SnapshotFiles implements IndexSnapshots {
     };
   }
 
-  async save(store: string, revision: number, last = false): Promise<{ readonly sizeBytes: number }> {
+  save(store: string, revision: number, last = false): Promise<{ readonly sizeBytes: number }> {
+    return this.#inTurn(() => this.#save(store, revision, last));
+  }
+
+  discard(): Promise<void> {
+    return this.#inTurn(async () => {
+      await rm(this.#options.path, { force: true });
+      // Another process's unfinished one, too: its writer fails, says so, and writes the next time what is left by then.
+      await this.#removeStale(0);
+    });
+  }
+
+  /** One write or removal after another, so that a save that began before an erasure cannot end after it. */
+  #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
+    const turn = this.#turns.then(work);
+    this.#turns = turn.then(
+      () => undefined,
+      () => undefined,
+    );
+    return turn;
+  }
+
+  async #save(store: string, revision: number, last: boolean): Promise<{ readonly sizeBytes: number }> {
     const { index, path: file, modelId, cipher } = this.#options;
     const owner = { model: modelId, store };
     const moment = { revision, last };
@@ -68,7 +91,7 @@ export class SnapshotFiles implements IndexSnapshots {
     return 'refusal' in outcome ? outcome : { ...outcome, sizeBytes: read.sizeBytes };
   }
 
-  async #removeStale(): Promise<void> {
+  async #removeStale(fromAgeMs = STALE_MS): Promise<void> {
     const folder = path.dirname(this.#options.path);
     const name = path.basename(this.#options.path);
     const names = await readdir(folder).catch(() => []);
@@ -79,7 +102,7 @@ export class SnapshotFiles implements IndexSnapshots {
         ({ mtimeMs }) => Date.now() - mtimeMs,
         () => 0,
       );
-      if (age > STALE_MS) await rm(file, { force: true });
+      if (age >= fromAgeMs) await rm(file, { force: true });
     }
   }
 }
