@@ -7,11 +7,13 @@ import { checkNamespace } from '../domain/validate-correction.js';
 import { REVIEW_DECISIONS, type ReviewDecision } from '../ports/review-commands.js';
 import type { CorrectionInput, ReviewInput } from '../ports/use-cases.js';
 import { withApproval } from './approvals.js';
+import { nearOfWaiting, showBeside } from './approve-beside.js';
 import { approveEdited } from './approve-edited.js';
 import { changeNote, type NoteChange, noteNotFound } from './change-note.js';
 import { cleanComment } from './clean-reason.js';
-import { endContest } from './contest.js';
+import { endContest, markContested } from './contest.js';
 import type { NoteEmbedder } from './embed-notes.js';
+import type { NearDuplicate } from './find-near-duplicate.js';
 import type { WriteContext } from './note-deps.js';
 import { joinSources } from './sources.js';
 
@@ -40,7 +42,8 @@ interface Review {
 
 /**
  * A reviewer's decision on a waiting note. APPROVE and REJECT take pending and quarantined notes; MERGE, KEEP_BOTH and
- * REPLACE pending ones that name a merge candidate. Gives the note that now stands for the correction: the reviewed one,
+ * REPLACE pending ones that name a merge candidate. An APPROVE that would put a note beside a live one that says the same or the
+ * opposite, and that nobody was shown yet, shows it instead: the note keeps waiting, with that one as its candidate. Gives the note that now stands for the correction: the reviewed one,
  * for MERGE the candidate's new version, for an edit the new note.
  *
  * Where two notes change, the write that can be repeated comes first, so that a crash in between leaves the reviewed note
@@ -62,12 +65,39 @@ export async function reviewNote(
   transition(before.status, EVENTS[review.decision]);
   const note = hasEdit(input)
     ? await approveEdited(context, embed, { ...review, edit: input.edit, before })
-    : await decide(context, review, before);
+    : review.decision === 'APPROVE'
+      ? await approveWaiting(context, review, before)
+      : await decide(context, review, before);
   await context.catchUp();
   return note;
 }
 
-async function decide(context: WriteContext, review: Review, before: FeedbackNote): Promise<FeedbackNote> {
+/** Under the lock of submissions, so that of an approval and a submission of the same the later one sees the earlier. */
+function approveWaiting(context: WriteContext, review: Review, before: FeedbackNote): Promise<FeedbackNote> {
+  const { caller, namespace, id } = review;
+  return context.locks.run([JSON.stringify([namespace, before.taskType])], async () => {
+    const near = await nearOfWaiting(context, before);
+    const shown = await showBeside(context, before, near);
+    if (shown !== undefined) {
+      // Refuses the author first, whose word would not have counted.
+      withApproval(before, caller, review.decision, context.clock.now());
+      const change = (note: FeedbackNote) => showBeside(context, note, near);
+      return changeNote(context, { caller, namespace, id, change });
+    }
+    const note = await decide(context, review, before, near);
+    if (note.status === 'ACTIVE' && near.kind === 'opposite') {
+      await markContested(context, { caller, namespace, older: near.noteId, newer: id });
+    }
+    return note;
+  });
+}
+
+async function decide(
+  context: WriteContext,
+  review: Review,
+  before: FeedbackNote,
+  near?: NearDuplicate,
+): Promise<FeedbackNote> {
   const { caller, namespace, decision, reason, id } = review;
   if (!withApproval(before, caller, decision, context.clock.now()).enough) {
     return approve(context, review);
@@ -107,7 +137,12 @@ async function decide(context: WriteContext, review: Review, before: FeedbackNot
       if (!withApproval(note, caller, decision, context.clock.now()).enough) {
         throw new ErrataError('VERSION_CONFLICT', 'Expected the approvals as they were, received fewer');
       }
-      return decisionChange(note, review, candidate?.id, context.clock.now());
+      const decided = decisionChange(note, review, candidate?.id, context.clock.now());
+      // Perhaps the same in other words, and nobody has seen it yet: both are live, and proposed for a merge.
+      const unseen = near?.kind === 'proposal' && near.noteId !== note.mergeCandidate?.noteId;
+      if (!unseen) return decided;
+      const mergeCandidate = { noteId: near.noteId, similarity: near.similarity };
+      return { ...decided, set: { ...decided.set, mergeCandidate } };
     },
   });
   // An approval lets both live, and the newest is preferred until somebody says which one holds.

@@ -98,6 +98,36 @@ describe('near duplicates of two processes at once', () => {
     expect(waiting.review).toMatchObject({ cause: 'contradiction', required: 1 });
   });
 
+  it('end as one note, or as two that a reviewer has seen together, where both had to wait', async () => {
+    const high = (inputs: readonly CorrectionInput[]) =>
+      inputs.map((input) => ({ ...input, impact: 'HIGH' })) as [CorrectionInput, CorrectionInput];
+    const decide = (id: string, decision: 'APPROVE' | 'MERGE') =>
+      paths[1].commands.review(REVIEWER, { namespace: 'team', id, decision });
+    const same = await race(high(pair('race/high', text, `${text} then`)));
+    const [a, b] = same.map(({ note }) => note!.id);
+    expect(same.map(({ note }) => note!.status)).toEqual(['PENDING', 'PENDING']);
+    expect((await decide(a!, 'APPROVE')).status).toBe('ACTIVE');
+    expect(await decide(b!, 'APPROVE')).toMatchObject({ status: 'PENDING', mergeCandidate: { noteId: a } });
+    await decide(b!, 'MERGE');
+    expect(await paths[0].store.notes.get('team', a!)).toMatchObject({ status: 'ACTIVE', supportCount: 2 });
+    const filter = { taskTypes: ['race/high'], statuses: ['ACTIVE' as const, 'PENDING' as const] };
+    expect(await paths[0].store.notes.count(['team'], filter)).toBe(1);
+
+    const turned = await race(high(pair('race/turned', `${text} always`, `${text} never`)));
+    const [c, d] = turned.map(({ note }) => note!.id);
+    await decide(c!, 'APPROVE');
+    expect(await decide(d!, 'APPROVE')).toMatchObject({ status: 'PENDING', mergeCandidate: { noteId: c } });
+    // Who has seen the other one and approves lets both live, and the older one says so.
+    expect((await decide(d!, 'APPROVE')).status).toBe('ACTIVE');
+    expect(await paths[0].store.notes.get('team', c!)).toMatchObject({ status: 'ACTIVE', contestedBy: d });
+
+    const other = text.replace('right', 'correct').replace('every', 'each');
+    const words = await race(high(pair('race/high-words', text, other)));
+    const [e, f] = words.map(({ note }) => note!.id);
+    await decide(e!, 'APPROVE');
+    expect(await decide(f!, 'APPROVE')).toMatchObject({ status: 'ACTIVE', mergeCandidate: { noteId: e } });
+  });
+
   it('leave notes with other facts alone', async () => {
     const results = await race(pair('race/facts', `${text} within 30 days`, `${text} within 60 days`));
     expect(results.map(({ outcome }) => outcome)).toEqual(['CREATED', 'CREATED']);
