@@ -17,11 +17,15 @@ constexpr std::size_t kPrefetchRows = 4;
 // Below that many rows of a chunk, comparing them singly beats comparing all 64 and masking.
 constexpr std::size_t kDenseRows = 24;
 
+/// Slots that are compared singly. Of a thinly set bitmap the slots of many words, for rows are asked for
+/// ahead within a run only.
 struct SlotRun {
-  Slot slots[kChunkSlots];
+  static constexpr std::size_t kRoom = 4 * kChunkSlots;
+  Slot slots[kRoom];
   std::size_t n = 0;
 
-  SlotRun(std::size_t word, std::uint64_t mask) {
+  bool full() const { return n + kChunkSlots > kRoom; }
+  void add(std::size_t word, std::uint64_t mask) {
     for (; mask; mask &= mask - 1) slots[n++] = static_cast<Slot>(word * kChunkSlots + lowest_bit(mask));
   }
 };
@@ -174,6 +178,15 @@ bool scan_words(const ScanSource& source, const ScanQuery& query, const Bitmap& 
                 std::size_t end, NearRows& near, const StopSignal* stop) {
   end = std::min(end, bits.word_count());
   const bool unverified = source.blocks().unverified();
+  SlotRun run;
+  const auto compare = [&] {
+    if (source.codes) {
+      compare_codes(source, query, run.slots, run.n, near);
+    } else {
+      compare_rows(source, query, run.slots, run.n, near);
+    }
+    run.n = 0;
+  };
   for (std::size_t word = begin; word < end; ++word) {
     if (stop != nullptr && word % kStopWords == 0 && stop->stopped()) return false;
     if (unverified && (word - begin) % kFaultWords == 0)
@@ -185,13 +198,10 @@ bool scan_words(const ScanSource& source, const ScanQuery& query, const Bitmap& 
       compare_code_chunk(source, query, word, mask, near);
       continue;
     }
-    const SlotRun run(word, mask);
-    if (source.codes) {
-      compare_codes(source, query, run.slots, run.n, near);
-    } else {
-      compare_rows(source, query, run.slots, run.n, near);
-    }
+    run.add(word, mask);
+    if (run.full()) compare();
   }
+  compare();
   return true;
 }
 
