@@ -1,4 +1,4 @@
-import { createNativeVectorIndex } from '../adapters/native/native-vector-index.js';
+import { createNativeVectorIndex, DEFAULT_EF_SEARCH } from '../adapters/native/native-vector-index.js';
 import type { SweepRequest, SweepResult } from '../cli/cli-deps.js';
 import { renderSweepMarkdown, renderSweepPlots, renderSweepText } from '../evaluation/sweep/render-sweep.js';
 import { runSweep } from '../evaluation/sweep/run-sweep.js';
@@ -21,9 +21,10 @@ export async function sweepSample(request: SweepRequest): Promise<SweepResult> {
     });
     try {
       await copyNotes(app.retrieveDeps.store, graphIndex);
-      const variants = sweepVariants(app.retrieveDeps, graphIndex).filter(
-        ({ group }) => groups === undefined || groups.includes(group),
-      );
+      const variants = sweepVariants(app.retrieveDeps, {
+        index: graphIndex,
+        efSearch: DEFAULT_EF_SEARCH,
+      }).filter(({ group }) => groups === undefined || groups.includes(group));
       const report = await runSweep(variants, {
         caller: EVALUATOR,
         namespace: SAMPLE_NAMESPACE,

@@ -1,18 +1,22 @@
 import { z } from 'zod';
 import { ErrataError } from '../domain/errors.js';
 import { type CaseChange, compareReports, type Half, type ReportComparison } from './compare-reports.js';
-import { MEASURE_NAMES, MEASURES, type MeasureName } from './metrics.js';
+import { areaUnderCurve, injectedAtRecall, MEASURE_NAMES, MEASURES, type MeasureName } from './metrics.js';
 import type { EvaluationReport } from './report.js';
 import { signed } from './reports/rows.js';
 import { adjustByHolm } from './statistics/permutation-test.js';
 
 const measureName = z.enum(MEASURE_NAMES as [MeasureName, ...MeasureName[]]);
 
+/** Figures of a half as a whole, which no single query has: they can be bounded, but not paired with a baseline's. */
+const WHOLE_NAMES = ['answerableAuc', 'injectedAt80'] as const;
+type WholeName = (typeof WHOLE_NAMES)[number];
+
 const gateSchema = z.strictObject({
   /** Where the rules look. `test`, unless the set is too small to be halved. */
   half: z.enum(['test', 'tune', 'all']).default('test'),
   /** Bounds that hold without a baseline: at least (or, for measures where less is better, at most) this much. */
-  bounds: z.partialRecord(measureName, z.number().min(0).max(1)).default({}),
+  bounds: z.partialRecord(z.enum([...MEASURE_NAMES, ...WHOLE_NAMES]), z.number().min(0).max(1)).default({}),
   /** How far a measure may get worse than the baseline. */
   drops: z.partialRecord(measureName, z.number().min(0).max(1)).default({}),
   /**
@@ -80,6 +84,7 @@ export function judge(
   const drops = comparison === undefined ? [] : judgeDrops(gate, comparison, dropNames);
   const checks = [
     ...namesOf(gate.bounds).map((name) => judgeBound(gate, report, name)),
+    ...WHOLE_NAMES.flatMap((name) => judgeWhole(gate, report, name)),
     ...drops.map(({ check }) => check),
     ...judgeSpeed(gate, report, baseline),
   ];
@@ -110,6 +115,32 @@ function judgeBound(gate: Gate, report: EvaluationReport, name: MeasureName): Ga
     ok,
     text: `${title} ${wanted} ${bound}: ${empty ? `no ${over} queries` : value.toFixed(3)}`,
   };
+}
+
+/** How well the best score tells answerable queries from the others; a half that lacks one of the kinds fails. */
+function judgeWhole(
+  { bounds, half }: Gate,
+  { cases }: EvaluationReport,
+  name: WholeName,
+): readonly GateCheck[] {
+  const bound = bounds[name];
+  if (bound === undefined) return [];
+  const own = cases.filter((one) => half === 'all' || one.half === half);
+  const bestOf = (answerable: boolean) =>
+    own.filter((one) => one.answerable === answerable).map(({ best }) => best ?? Number.NEGATIVE_INFINITY);
+  const [right, wrong] = [bestOf(true), bestOf(false)];
+  const isAuc = name === 'answerableAuc';
+  const value = isAuc ? areaUnderCurve(right, wrong) : injectedAtRecall(right, wrong, 0.8);
+  const empty = right.length === 0 || wrong.length === 0;
+  const title = isAuc ? 'AUC answerable' : 'wrongly answered at 80% answered';
+  const shown = empty ? 'no queries of one kind' : value.toFixed(3);
+  return [
+    {
+      name: `bound ${title}`,
+      ok: !empty && (isAuc ? value >= bound : value <= bound),
+      text: `${title} ${isAuc ? 'at least' : 'at most'} ${bound}: ${shown}`,
+    },
+  ];
 }
 
 function judgeDrops(

@@ -17,8 +17,9 @@ export interface ValidRequest {
   readonly risk: Risk;
 }
 
-const DEFAULT_CANDIDATE_K = 20;
-const DEFAULT_FINAL_K = 3;
+/** Chosen by sweeps, docs/evaluation.md. */
+export const DEFAULT_CANDIDATE_K = 20;
+export const DEFAULT_FINAL_K = 3;
 
 /** Checks a request from outside. Errors: `INVALID_INPUT`, `INVALID_TEXT`, `INPUT_TOO_LARGE`, each with `details.field`. */
 export function checkRequest(request: RetrieveRequest): ValidRequest {

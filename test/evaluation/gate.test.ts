@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { compareReports } from '../../src/evaluation/compare-reports.js';
 import { judge, parseGate } from '../../src/evaluation/gate.js';
-import { reportOf, reportWith } from './case-results.js';
+import { caseOf, reportOf, reportWith } from './case-results.js';
 
 const gate = (rules: object) => parseGate(JSON.stringify(rules), 'gate.json');
 
@@ -65,6 +65,35 @@ describe('judge', () => {
     expect(judge(gate({ bounds: { noiseRate: 0.05 } }), report, undefined).ok).toBe(false);
     const onlyAnswerable = reportOf(report.cases.filter(({ answerable }) => answerable));
     expect(judge(gate({ bounds: { wronglyInjectedRate: 1 } }), onlyAnswerable, undefined).ok).toBe(false);
+  });
+
+  it('bounds how well scores tell answerable queries from the others', () => {
+    const scored = (id: string, best: number, expected: readonly string[]) => ({
+      ...caseOf({ id, expected, ranking: ['a'], answered: ['a'] }),
+      best,
+    });
+    const right = [0.9, 0.8, 0.7, 0.6, 0.1].map((best, at) => scored(`r${at}`, best, ['a']));
+    const wrong = [0.65, 0.3, 0.2, 0.05].map((best, at) => scored(`w${at}`, best, []));
+    const report = reportOf([...right, ...wrong]);
+    // 16 of 20 pairs are in order; a threshold of .6 answers four of five and lets one of four pass.
+    expect(judge(gate({ bounds: { answerableAuc: 0.8, injectedAt80: 0.25 } }), report, undefined).ok).toBe(
+      true,
+    );
+    const { checks } = judge(
+      gate({ bounds: { answerableAuc: 0.85, injectedAt80: 0.05 } }),
+      report,
+      undefined,
+    );
+    expect(checks.map(({ ok, text }) => [ok, text])).toEqual([
+      [false, 'AUC answerable at least 0.85: 0.800'],
+      [false, 'wrongly answered at 80% answered at most 0.05: 0.250'],
+    ]);
+    const oneKind = judge(gate({ bounds: { injectedAt80: 1 } }), reportOf(right), undefined);
+    expect(oneKind.checks[0]?.text).toContain('no queries of one kind');
+    expect(oneKind.ok).toBe(false);
+    expect(() => gate({ drops: { answerableAuc: 0.1 } })).toThrow(
+      expect.objectContaining({ code: 'INVALID_FILE' }),
+    );
   });
 
   it('judges time only between runs of one machine', () => {

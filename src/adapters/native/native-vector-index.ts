@@ -57,6 +57,8 @@ interface HeldKey {
 
 type NoteRows = Partial<Record<RowKind, Float32Array>>;
 
+/** Beam of the graph where a query names none. */
+export const DEFAULT_EF_SEARCH = 64;
 /** Calls that may wait for a thread of the addon's pool; more are refused with `QUEUE_FULL`. */
 const POOL_QUEUE = 1024;
 /** After the deadline, by which the addon's clock has surely come to it too. */
@@ -313,7 +315,7 @@ export function createNativeVectorIndex(options: NativeVectorIndexOptions): Nati
     dimensions: options.dimensions,
     connectivity: options.connectivity ?? 16,
     efConstruction: options.efConstruction ?? 128,
-    efSearch: options.efSearch ?? 64,
+    efSearch: options.efSearch ?? DEFAULT_EF_SEARCH,
     graphThreshold: options.graphThreshold ?? 50_000,
     scanThreads: 0,
     lateBytes: options.lateBytes,

@@ -1,5 +1,6 @@
 import type { RetrieveRequest } from '../../ports/use-cases.js';
 import type { VectorIndex } from '../../ports/vector-index.js';
+import { DEFAULT_CANDIDATE_K, DEFAULT_FINAL_K } from '../../retrieval/check-request.js';
 import type { RetrieveDeps } from '../../retrieval/retrieve.js';
 import { LEXICAL_SHARE } from '../../retrieval/score-fusion.js';
 import type { ScoreModel } from '../../retrieval/score-model.js';
@@ -34,13 +35,15 @@ const CANDIDATE_KS = [5, 10, 20, 40, 80];
 const FINAL_KS = [1, 2, 3, 5, 10];
 const THRESHOLDS = [0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8];
 const BEAMS = [4, 8, 16, 32, 64, 128];
-const SHIPPED = { candidateK: 20, finalK: 3, efSearch: 64 };
 
 /**
- * Everything that a sweep tries. `graphIndex` holds the same notes as `deps.vectorIndex`, searched by graph whatever their number; none:
- * the beam is left out.
+ * Everything that a sweep tries. `graph.index` holds the same notes as `deps.vectorIndex`, searched by graph whatever their number, with the
+ * beam that ships as `graph.efSearch`; none: the beam is left out.
  */
-export function sweepVariants(deps: RetrieveDeps, graphIndex: VectorIndex | undefined): readonly Variant[] {
+export function sweepVariants(
+  deps: RetrieveDeps,
+  graph: { readonly index: VectorIndex; readonly efSearch: number } | undefined,
+): readonly Variant[] {
   const one = (
     group: VariantGroup,
     name: string,
@@ -72,20 +75,20 @@ export function sweepVariants(deps: RetrieveDeps, graphIndex: VectorIndex | unde
       ),
     ),
     ...CANDIDATE_KS.map((candidateK) =>
-      one('candidateK', String(candidateK), {}, { candidateK }, candidateK === SHIPPED.candidateK),
+      one('candidateK', String(candidateK), {}, { candidateK }, candidateK === DEFAULT_CANDIDATE_K),
     ),
-    ...FINAL_KS.map((finalK) => one('finalK', String(finalK), {}, { finalK }, finalK === SHIPPED.finalK)),
+    ...FINAL_KS.map((finalK) => one('finalK', String(finalK), {}, { finalK }, finalK === DEFAULT_FINAL_K)),
     one('threshold', 'shipped', {}, {}, true),
     ...THRESHOLDS.map((threshold) => one('threshold', String(threshold), {}, { threshold })),
-    ...(graphIndex === undefined
+    ...(graph === undefined
       ? []
       : BEAMS.map((efSearch) =>
           one(
             'efSearch',
             String(efSearch),
-            { vectorIndex: withBeam(graphIndex, efSearch) },
+            { vectorIndex: withBeam(graph.index, efSearch) },
             {},
-            efSearch === SHIPPED.efSearch,
+            efSearch === graph.efSearch,
           ),
         )),
   ];
