@@ -8,13 +8,15 @@ import type { Influence, InfluencedAnswer, InfluenceRequest } from '../ports/use
 const MAX_NOTES = 1_000;
 /** Receipts a note at most, newest first. */
 const MAX_RECEIPTS_A_NOTE = 10_000;
+/** Receipts at most of a question by time alone, newest first. */
+const MAX_RECEIPTS_OF_A_TIME = 50_000;
 const PAGE = 200;
 
 /**
  * "Which answers did these notes influence?", from the receipts: exact for what receipts are kept of. One look-up a note,
- * through an index; memory holds an id a receipt.
+ * through an index; memory holds an id a receipt. With a time alone, the answers of that time that held any note, and one look-up.
  *
- * Errors: `INVALID_INPUT` where neither notes nor a source are named.
+ * Errors: `INVALID_INPUT` where neither notes nor a source nor a time are named.
  */
 export async function findInfluence(
   store: Store,
@@ -22,6 +24,7 @@ export async function findInfluence(
   first: number,
 ): Promise<Influence> {
   const { namespace, from, to } = request;
+  if (isTimeAlone(request)) return influenceOfTime(store, request, first);
   const selected = await selectNotes(store, request);
   const answers = new Map<string, InfluencedAnswer>();
   let truncated = selected.truncated;
@@ -34,11 +37,38 @@ export async function findInfluence(
       }
     }
   }
+  return summary(answers, { notes: selected.ids.length, truncated }, first);
+}
+
+function isTimeAlone({ noteIds = [], source, from, to }: InfluenceRequest): boolean {
+  return noteIds.length === 0 && !namesSource(source) && (from !== undefined || to !== undefined);
+}
+
+async function influenceOfTime(
+  store: Store,
+  { namespace, from, to }: InfluenceRequest,
+  first: number,
+): Promise<Influence> {
+  const receipts = await store.receipts.listByTime(namespace, { from, to }, MAX_RECEIPTS_OF_A_TIME);
+  const notes = new Set(receipts.flatMap((receipt) => receipt.notes.map(({ noteId }) => noteId)));
+  const answers = receipts.map(({ id, createdAt: at, caller, notes: held }): [string, InfluencedAnswer] => [
+    id,
+    { receiptId: id, at, caller, noteIds: held.map(({ noteId }) => noteId) },
+  ]);
+  const truncated = receipts.length === MAX_RECEIPTS_OF_A_TIME;
+  return summary(new Map(answers), { notes: notes.size, truncated }, first);
+}
+
+function summary(
+  answers: ReadonlyMap<string, InfluencedAnswer>,
+  { notes, truncated }: { readonly notes: number; readonly truncated: boolean },
+  first: number,
+): Influence {
   const all = [...answers.values()].sort((a, b) => (a.at > b.at ? -1 : a.at < b.at ? 1 : 0));
   const perCaller = new Map<string, number>();
   for (const { caller } of all) perCaller.set(caller, (perCaller.get(caller) ?? 0) + 1);
   return {
-    notes: selected.ids.length,
+    notes,
     answers: all.length,
     callers: [...perCaller]
       .map(([caller, count]) => ({ caller, answers: count }))
@@ -70,9 +100,13 @@ async function selectNotes(
   return notesOf(store, namespace, { source });
 }
 
+function namesSource(source: SourceFilter | undefined): boolean {
+  return Object.values(source ?? {}).some((value) => typeof value === 'string' && value !== '');
+}
+
 /** A selection must name something: an empty one would be every note. */
 export function checkSourceFilter(source: SourceFilter | undefined): asserts source is SourceFilter {
-  if (!Object.values(source ?? {}).some((value) => typeof value === 'string' && value !== '')) {
+  if (!namesSource(source)) {
     throw new ErrataError(
       'INVALID_INPUT',
       'Expected an author, import run or another part of a source, received none',

@@ -256,6 +256,12 @@ export interface ReceiptStore {
   get(id: string): Promise<Receipt | undefined>;
   /** Receipts whose answer (not only candidates) held the note, newest first. */
   listByNote(namespace: string, noteId: NoteId, limit: number): Promise<readonly Receipt[]>;
+  /** Receipts of a namespace whose answer held any note, by time, newest first. `to` is exclusive. */
+  listByTime(
+    namespace: string,
+    time: { readonly from?: Instant | undefined; readonly to?: Instant | undefined },
+    limit: number,
+  ): Promise<readonly Receipt[]>;
   /** Drops receipts older than the instant. */
   prune(before: Instant): Promise<number>;
 }

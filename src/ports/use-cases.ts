@@ -180,7 +180,7 @@ export interface DeprecationReport {
   readonly answers: number;
 }
 
-/** Which answers notes had a part in: the notes themselves, or those with such a source. */
+/** Which answers notes had a part in: the notes themselves, or those with such a source; with a time alone, any notes. */
 export interface InfluenceRequest {
   readonly namespace: string;
   readonly noteIds?: readonly NoteId[] | undefined;

@@ -63,6 +63,21 @@ describe('influence', () => {
     const window = { from: '2026-01-01T12:00:00.000Z', to: '2026-01-04T00:00:00.000Z' };
     const some = await path.queries.influence({ namespace: 'team', noteIds: [a, b], ...window }, 9);
     expect(some.newest.map(({ receiptId }) => receiptId)).toEqual(['r2']);
+    const byTime = await path.queries.influence({ namespace: 'team', from: '2026-01-02T00:00:00.000Z' }, 9);
+    expect(byTime).toMatchObject({
+      notes: 3,
+      answers: 3,
+      firstAt: '2026-01-02T00:00:00.000Z',
+      truncated: false,
+    });
+    expect(byTime.newest.map(({ receiptId }) => receiptId)).toEqual(['r4', 'r3', 'r2']);
+    const day = await path.queries.influence(
+      { namespace: 'team', ...window, to: '2026-01-03T00:00:00.000Z' },
+      9,
+    );
+    expect(day.newest).toEqual([
+      { receiptId: 'r2', at: '2026-01-02T00:00:00.000Z', caller: 'bot', noteIds: [b] },
+    ]);
     const elsewhere = await path.queries.influence({ namespace: 'other', noteIds: [a, b] }, 9);
     expect(elsewhere.answers).toBe(0);
   });

@@ -49,6 +49,22 @@ export class MongoReceiptStore implements ReceiptStore {
     return documents.map(({ body }) => JSON.parse(body) as Receipt);
   }
 
+  async listByTime(
+    namespace: string,
+    { from, to }: { readonly from?: Instant | undefined; readonly to?: Instant | undefined },
+    limit: number,
+  ): Promise<readonly Receipt[]> {
+    const createdAt = { $gte: from ?? '', ...(to !== undefined && { $lt: to }) };
+    const documents = await this.#connection.run(() =>
+      this.#receipts
+        .find({ namespace, createdAt, noteIds: { $ne: [] } })
+        .sort({ createdAt: -1, _id: -1 })
+        .limit(limit)
+        .toArray(),
+    );
+    return documents.map(({ body }) => JSON.parse(body) as Receipt);
+  }
+
   async prune(before: Instant): Promise<number> {
     const result = await this.#connection.run(() =>
       this.#receipts.deleteMany({ createdAt: { $lt: before } }),

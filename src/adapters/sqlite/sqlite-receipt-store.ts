@@ -42,6 +42,21 @@ export class SqliteReceiptStore implements ReceiptStore {
     return rows.flatMap((row) => readReceipt(row) ?? []);
   }
 
+  async listByTime(
+    namespace: string,
+    { from, to }: { readonly from?: Instant | undefined; readonly to?: Instant | undefined },
+    limit: number,
+  ): Promise<readonly Receipt[]> {
+    // Through the index over times; every note of a receipt has its row, so that one is enough.
+    const sql = `SELECT r.body FROM receipts r
+      WHERE r.created_at >= @from AND (@to IS NULL OR r.created_at < @to)
+        AND EXISTS (SELECT 1 FROM receipt_notes m WHERE m.receipt_id = r.id AND m.namespace = @namespace)
+      ORDER BY r.created_at DESC, r.id DESC LIMIT @limit`;
+    const parameters = { namespace, from: from ?? '', to: to ?? null, limit };
+    const rows = await this.#db.read(() => this.#db.all(sql, parameters));
+    return rows.flatMap((row) => readReceipt(row) ?? []);
+  }
+
   prune(before: Instant): Promise<number> {
     return this.#db.writeRelaxed(() =>
       this.#db.run('DELETE FROM receipts WHERE created_at < @before', { before }),

@@ -37,7 +37,8 @@ export function addFilterOptions(command: Command): Command {
 }
 
 /** RFC 3339 with offset to UTC; a time without an offset would mean another moment on another machine. */
-function instant(value: string, flag: string): string {
+/** What a flag says as an instant. Errors: `INVALID_INPUT`. */
+export function instant(value: string, flag: string): string {
   const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/i.test(value)
     ? Date.parse(value)
     : Number.NaN;

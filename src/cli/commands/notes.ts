@@ -9,7 +9,7 @@ import { type CliContext, defineCommand, firstArgument, oneOf, wholeNumber } fro
 import { noteDetails, noteLines, scoredLines } from '../note-view.js';
 import type { Session } from '../session.js';
 import { printable, wrap } from '../text-layout.js';
-import { addFilterOptions, type FilterOptions, filterOf, scopeOf } from './note-filter.js';
+import { addFilterOptions, type FilterOptions, filterOf, instant, scopeOf } from './note-filter.js';
 import { addNoteHistory } from './note-history.js';
 
 const ORDERS = [
@@ -118,6 +118,8 @@ interface InfluenceOptions {
   readonly namespace: string;
   readonly author?: string;
   readonly run?: string;
+  readonly from?: string;
+  readonly to?: string;
   readonly limit: number;
 }
 
@@ -127,9 +129,13 @@ async function influence(
   options: InfluenceOptions,
 ): Promise<void> {
   const { notes } = (await session.open('store')).useCases;
-  const { namespace, author, run, limit } = options;
+  const { namespace, author, run, from, to, limit } = options;
   const source = { author, run };
-  const found = await notes.influence({ namespace, noteIds: args, source }, limit);
+  const time = {
+    from: from === undefined ? undefined : instant(from, '--from'),
+    to: to === undefined ? undefined : instant(to, '--to'),
+  };
+  const found = await notes.influence({ namespace, noteIds: args, source, ...time }, limit);
   await session.answer(found, () => [
     `${found.answers} answers held one of ${found.notes} notes${found.truncated ? ', and more' : ''}`,
     ...found.callers.map(({ caller, answers }) => `  ${answers} to ${printable(caller)}`),
@@ -158,10 +164,12 @@ export function addNotes(program: Command, context: CliContext): void {
   const influenceCommand = notes
     .command('influence')
     .description('which answers notes had a part in, from the receipts')
-    .argument('[ids...]', 'whole ids; or choose by source')
+    .argument('[ids...]', 'whole ids; or choose by source, or by time alone')
     .option('-n, --namespace <name>', 'namespace', 'default')
     .option('--author <name>', 'notes with a source by this author')
     .option('--run <id>', 'notes that this import brought')
+    .option('--from <instant>', 'answers at or after; RFC 3339 with offset')
+    .option('--to <instant>', 'answers before; RFC 3339 with offset')
     .option('--limit <n>', 'answers to list', wholeNumber(1, LIMITS.pageSize), 10);
   defineCommand(influenceCommand, context, influence);
   addNoteHistory(notes, context);

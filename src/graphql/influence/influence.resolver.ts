@@ -22,7 +22,7 @@ const NAMESPACE_OPTIONS = {
 export class InfluenceResolver {
   @Query(() => InfluenceType, {
     description:
-      'Which answers notes influenced: by note, or by a source such as an author or an import. Role: reviewer.',
+      'Which answers notes influenced: by note, by a source such as an author or an import, or by time alone. Role: reviewer.',
   })
   async influence(
     @Ctx() context: GraphqlContext,

@@ -74,6 +74,19 @@ export function describeSideStores(traits: StoreTraits): void {
       expect(await ids('candidate')).toEqual([]);
     });
 
+    it('finds receipts whose answer held notes by their time', async () => {
+      const { receipts } = fixture().store;
+      for (const n of [1, 2, 3]) await receipts.put(receipt(`r${n}`, n, ['a', 'b']));
+      await receipts.put(receipt('none', 2, []));
+      await receipts.put(receipt('other', 2, ['a'], { namespace: 'umbra' }));
+      const ids = async (time: { from?: string; to?: string }, limit = 9) =>
+        (await receipts.listByTime('acme', time, limit)).map(({ id }) => id);
+      expect(await ids({ from: at(2) })).toEqual(['r3', 'r2']);
+      expect(await ids({ to: at(3) })).toEqual(['r2', 'r1']);
+      expect(await ids({ from: at(2), to: at(3) })).toEqual(['r2']);
+      expect(await ids({}, 2)).toEqual(['r3', 'r2']);
+    });
+
     it('prunes receipts older than an instant', async () => {
       const { receipts } = fixture().store;
       for (const n of [1, 2, 3]) await receipts.put(receipt(`r${n}`, n, ['a']));
