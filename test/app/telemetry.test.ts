@@ -122,6 +122,15 @@ describe.skipIf(missing !== undefined)('metrics and traces (need all-MiniLM-L6-v
     expect(text).not.toMatch(/log4j|lunch/);
   });
 
+  it('counts queries that were longer than the model reads', async () => {
+    const before = figureOf((await scrape()).text, 'errata_truncated_queries_total');
+    const long = 'netty floods of requests in a desktop viewer '.repeat(80);
+    const { data } = await post(`query { retrieve(input: { query: "${long}" }) { truncated } }`);
+    expect(data.retrieve).toEqual({ truncated: true });
+    await post('query { retrieve(input: { query: "a short one" }) { truncated } }');
+    expect(figureOf((await scrape()).text, 'errata_truncated_queries_total')).toBe(before + 1);
+  });
+
   it('shows figures only to keys for every namespace', async () => {
     const { data } = await post(
       'mutation { createApiKey(name: "team", roles: ["reader"], namespaces: ["team"]) }',
