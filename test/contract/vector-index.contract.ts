@@ -1,3 +1,4 @@
+// Longer than a file should be: one contract, which every implementation passes whole, with the notes and vectors that its cases share.
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
