@@ -40,7 +40,8 @@ std::byte* allocate_touched(std::size_t bytes) {
 }  // namespace
 
 std::size_t BlockStore::next_chunks() const {
-  const std::size_t huge = std::max<std::size_t>(1, kHugePage / chunk_bytes_);
+  // Rounded up: a block of a little less than a huge page would get none.
+  const std::size_t huge = (kHugePage + chunk_bytes_ - 1) / chunk_bytes_;
   // Doubling up to a huge page: a partition of twenty notes stays small.
   if (chunks_.size() < huge) return std::max<std::size_t>(1, chunks_.size());
   return std::clamp(chunks_.size() / kGrowth, huge, std::max(huge, kLargestBlockBytes / chunk_bytes_));

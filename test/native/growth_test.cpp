@@ -52,6 +52,25 @@ class FirstTouches {
 }  // namespace
 #endif
 
+ERRATA_TEST(blocks_of_rows_and_codes_are_large_enough_for_a_huge_page) {
+  constexpr std::size_t kHuge = std::size_t{2} << 20;
+  for (const std::size_t dimensions : {256, 384, 768, 1000, 1024}) {
+    RowStore rows(dimensions);
+    CodeStore codes(dimensions);
+    for (BlockStore* store : {&rows.blocks(), &codes.blocks()}) {
+      std::size_t small = 0;
+      for (std::size_t slots = kChunkSlots; slots <= 60'000; slots += kChunkSlots) {
+        const std::size_t before = store->chunks();
+        CHECK(store->reserve(slots));
+        const std::size_t bytes = (store->chunks() - before) * store->chunk_bytes();
+        if (bytes < kHuge) small += bytes;
+      }
+      // Doubling up to a huge page leaves less than two of them in small blocks.
+      CHECK(small < 2 * kHuge);
+    }
+  }
+}
+
 ERRATA_TEST(a_partition_grows_to_a_million_rows_without_a_pause_of_five_milliseconds) {
 #if !defined(__linux__)
   skip("time of a thread is only read on Linux");
