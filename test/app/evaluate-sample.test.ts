@@ -3,6 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
+import { parseReport } from '../../src/evaluation/reports/report-json.js';
 
 const ready = existsSync('dist/app/main.js') && existsSync('.cache/models/all-MiniLM-L6-v2');
 const folder = mkdtempSync(path.join(tmpdir(), 'errata-gate-'));
@@ -12,15 +13,43 @@ function evaluate(...args: string[]): { status: number | null; stdout: string; s
   return spawnSync(process.execPath, ['dist/app/main.js', 'evaluate', ...args], { encoding: 'utf8' });
 }
 
+/** The figures of the test half in a Markdown report. */
+function headline(markdown: string): readonly number[] {
+  const row = markdown.split('\n').find((line) => line.startsWith('| test |')) ?? '';
+  return row.split('|').slice(2, -1).map(Number);
+}
+
 describe.skipIf(!ready)(
   `errata evaluate --gate${ready ? '' : ' (skipped: dist or the model is missing)'}`,
   () => {
     const gate = ['--gate', 'sample/gate.json'];
 
-    it('passes the project’s own sample against its committed baseline', () => {
-      const { status, stdout, stderr } = evaluate(...gate, '--baseline', 'sample/baseline.json');
+    it('passes the project’s own sample against its committed baseline, with the figures of the committed report', () => {
+      const made = ['report.html', 'report.md', 'report.xml', 'report.json'].map((name) =>
+        path.join(folder, 'made', name),
+      );
+      const { status, stdout, stderr } = evaluate(
+        ...gate,
+        '--baseline',
+        'sample/baseline.json',
+        '--report',
+        ...made,
+      );
       expect(stdout + stderr).toContain('ok    recall@3');
       expect(status).toBe(0);
+      const [html = '', markdown = '', junit = '', json = ''] = made.map((file) =>
+        readFileSync(file, 'utf8'),
+      );
+      expect(html).toMatch(/^<!doctype html>[\s\S]*Gate passed/u);
+      expect(markdown).toContain('✅');
+      expect(junit).toContain('<testsuites');
+      expect(parseReport(json, 'report.json').cases).toHaveLength(513);
+      // Another processor may round a score to the other side of a threshold: a query of a half, as the gate allows.
+      const fresh = headline(markdown);
+      const committed = headline(readFileSync('docs/reports/evaluation.md', 'utf8'));
+      expect(fresh).toHaveLength(9);
+      for (const [index, value] of committed.entries())
+        expect(Math.abs((fresh[index] ?? 0) - value)).toBeLessThanOrEqual(0.02);
     });
 
     it('fails on a planted regression and names the queries', () => {

@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Command } from 'commander';
 import { ErrataError } from '../../domain/errors.js';
@@ -16,7 +16,7 @@ interface EvaluateOptions extends ChatLimitOptions {
   readonly golden?: string;
   readonly baseline?: string;
   readonly gate?: string;
-  readonly report?: string;
+  readonly report?: readonly string[];
   readonly out?: string;
   readonly judge?: number;
 }
@@ -27,10 +27,7 @@ const SHOWN_CASES = 20;
 async function evaluate(session: Session, options: EvaluateOptions): Promise<void> {
   const { cwd } = session.terminal;
   const result = await measure(session, options);
-  if (options.report !== undefined) {
-    const json = result.documents?.['report.json'] ?? `${JSON.stringify(result.report, undefined, 2)}\n`;
-    await writeFile(path.resolve(cwd, options.report), json);
-  }
+  for (const name of options.report ?? []) await writeReport(path.resolve(cwd, name), result);
   if (options.out !== undefined) await writeDocuments(path.resolve(cwd, options.out), result.documents ?? {});
   const { regressions = [], cases = [] } = result;
   for (const note of result.notes ?? []) session.note(`errata: ${note}`);
@@ -41,6 +38,19 @@ async function evaluate(session: Session, options: EvaluateOptions): Promise<voi
     ...(cases.length > SHOWN_CASES ? [`  and ${cases.length - SHOWN_CASES} more queries`] : []),
   ]);
   if (regressions.length > 0) session.finish(EXIT_CODES.findings);
+}
+
+/** Documents by the ending of the file that is asked for; any other ending gets the JSON. */
+const BY_ENDING: Readonly<Record<string, string>> = {
+  '.html': 'report.html',
+  '.md': 'report.md',
+  '.xml': 'junit.xml',
+};
+
+async function writeReport(file: string, { report, documents = {} }: EvaluateResult): Promise<void> {
+  const text = documents[BY_ENDING[path.extname(file).toLowerCase()] ?? 'report.json'];
+  await mkdir(path.dirname(file), { recursive: true });
+  await writeFile(file, text ?? `${JSON.stringify(report, undefined, 2)}\n`);
 }
 
 /** On notes in a throw-away store, or, with a namespace, on the installation's own. */
@@ -95,8 +105,11 @@ export function addEvaluate(program: Command, context: CliContext): void {
     )
     .option('--baseline <file>', 'an earlier report.json; a drop below it is a finding')
     .option('--gate <file>', 'rules: exit code 0 passed, 1 regression, 2 could not run')
-    .option('--report <file>', 'write the report as JSON: the next baseline')
-    .option('--out <folder>', 'write report.html, report.md, report.json and junit.xml')
+    .option(
+      '--report <files...>',
+      'write the report, by ending: .html, .md, .xml (JUnit), else JSON, the next baseline',
+    )
+    .option('--out <folder>', 'write report.html, report.md, report.json, junit.xml and exports')
     .option(
       '--judge <repeats>',
       'let the chat service (--chat-url) judge injected notes',
