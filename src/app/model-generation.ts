@@ -4,6 +4,7 @@ import { createNoteCommands } from '../notes/create-note-commands.js';
 import { createReviewCommands } from '../notes/create-review-commands.js';
 import { embedMissing } from '../notes/embed-missing.js';
 import { createNoteEmbedder } from '../notes/embed-notes.js';
+import { KeyedMutex } from '../notes/keyed-mutex.js';
 import type { SimilarityLimits, WritePolicy } from '../notes/note-deps.js';
 import { createNoteQueries } from '../notes/note-queries.js';
 import type { Clock } from '../ports/clock.js';
@@ -128,7 +129,7 @@ export async function createModelGeneration(
   const { screenModel } = engines;
   const writeDeps = {
     ...{ store, embedder, vectorIndex, clock, catchUp, logger, policy, phones },
-    ...{ classifier, screenModel, vectors },
+    ...{ classifier, screenModel, vectors, locks: new KeyedMutex() },
   };
   const measured = createRetrievalQueries({ ...retrieveDeps, withholdShare: 0, tokenCounters });
   return {

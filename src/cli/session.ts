@@ -7,7 +7,7 @@ import { createStyle, type Style } from './style.js';
 import { hasColours, type Terminal, widthOf, write } from './terminal.js';
 
 /** Who the command line is to the use cases: whoever can read the data folder can do everything anyway. */
-export const CLI_CALLER: Caller = { name: 'cli', roles: ['admin'] };
+export const CLI_CALLER: Caller = { name: 'cli', roles: ['admin'], origin: { via: 'CLI' } };
 
 export interface SessionOptions {
   readonly deps: CliDeps;

@@ -1,3 +1,4 @@
+import type { CallOrigin } from './audit.js';
 import type { Instant } from './note.js';
 
 export const ROLES = ['reader', 'reviewer', 'admin'] as const;
@@ -20,4 +21,6 @@ export interface Caller {
   readonly name: string;
   readonly roles: readonly Role[];
   readonly namespaces?: readonly string[] | undefined;
+  /** From where the call comes, for the audit log. */
+  readonly origin?: CallOrigin | undefined;
 }

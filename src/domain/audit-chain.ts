@@ -15,12 +15,17 @@ export interface AuditLink {
 
 export const GENESIS = '0'.repeat(64);
 
-/** Lower-case hex SHA-256 over the event's fields as a JSON list: lists keep their order, unlike objects. */
+/**
+ * Lower-case hex SHA-256 over the event's fields as a JSON list: lists keep their order, unlike objects. Events that say from where
+ * they came are digested in the second form, `2:` before it, which covers that as well; others in the first, as they were before
+ * there were origins, so that old links still fit. Taking an origin away, or adding one, changes the form and so the digest.
+ */
 export function eventDigest(event: AuditEvent): string {
-  const { id, at, actor, action, namespace, noteId, reason, changes } = event;
-  return sha256(
-    JSON.stringify([id, at, actor, action, namespace ?? null, noteId ?? null, reason ?? null, changes]),
-  );
+  const { id, at, actor, action, namespace, noteId, reason, changes, origin } = event;
+  const fields = [id, at, actor, action, namespace ?? null, noteId ?? null, reason ?? null, changes];
+  if (origin === undefined) return sha256(JSON.stringify(fields));
+  const { via, address, client } = origin;
+  return `2:${sha256(JSON.stringify([2, ...fields, [via, address ?? null, client ?? null]]))}`;
 }
 
 /** The link that follows; none before it: the first. */

@@ -45,6 +45,8 @@ export interface OutcomeCounts {
 export interface MergeCandidate {
   readonly noteId: NoteId;
   readonly similarity: number;
+  /** Whether it waited itself when the two were compared: live, it is shown once more. */
+  readonly waiting?: true | undefined;
 }
 
 /** A reviewer's correction. Never hard-deleted; every change makes a new version and an audit event. */

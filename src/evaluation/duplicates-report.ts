@@ -14,6 +14,9 @@ const pairSchema = z.strictObject({
   relation: z.enum(RELATIONS),
   a: z.string().min(1),
   b: z.string().min(1),
+  /** Of the two notes; none: equal ones. */
+  corrections: z.tuple([z.string(), z.string()]).optional(),
+  wrongAnswers: z.tuple([z.string(), z.string()]).optional(),
 });
 
 export type LabelledPair = z.infer<typeof pairSchema>;
@@ -29,7 +32,7 @@ export interface OperatingPoint {
   readonly proposed: Share;
   /** Other lessons of the same field, proposed needlessly. */
   readonly falseProposals: Share;
-  /** Other number, version, date or identifier: never to be proposed. */
+  /** Another number, version, date or identifier in the lesson: never to be proposed. */
   readonly factsProposed: Share;
 }
 
@@ -41,7 +44,21 @@ export interface DuplicatesReport {
   readonly policy: Readonly<Record<'merge' | 'contradiction' | 'proposal', number | 'never'>>;
   /** Pairs of opposite lessons that they make wait for a reviewer, by half. */
   readonly contradictionsHeld: Readonly<Record<Half, Share>>;
+  /** What becomes of pairs whose lessons are equal or nearly so, while their corrections are compared, too; by half. */
+  readonly corrections: Readonly<Record<Half, CorrectionShares>>;
   readonly points: Readonly<Record<Half, readonly OperatingPoint[]>>;
+}
+
+/** At the model's own limits. */
+export interface CorrectionShares {
+  /** Opposite corrections that are put before a reviewer as a contradiction. */
+  readonly opposed: Share;
+  /** Those, and those that are proposed for a merge: nothing of it is merged, and a reviewer sees it. */
+  readonly seen: Share;
+  /** Corrections that agree, or lessons that are others, called a contradiction. */
+  readonly falseAlarms: Share;
+  /** Opposite ones, other facts and other lessons, merged. */
+  readonly falseMerges: Share;
 }
 
 const THRESHOLDS = [0.5, 0.55, 0.6, 0.62, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.92, 0.95] as const;
@@ -84,10 +101,29 @@ export async function reportDuplicates(
       proposal: orNever(proposalSimilarity),
     },
     contradictionsHeld: perHalf((pairs) =>
-      share(of(pairs, 'opposite'), (pair) => kindOf(pair, limits) === 'opposite'),
+      share(ofLessons(of(pairs, 'opposite')), (pair) => kindOfPair(pair, limits) === 'opposite'),
     ),
+    corrections: perHalf((pairs) => correctionShares(pairs, limits)),
     points: perHalf((pairs) => thresholds.map((threshold) => operatingPoint(pairs, threshold))),
   };
+}
+
+function correctionShares(pairs: readonly MeasuredPair[], limits: SimilarityLimits): CorrectionShares {
+  const corrected = pairs.filter(({ corrections }) => corrections !== undefined);
+  const opposite = of(corrected, 'opposite');
+  const kindIs = (kind: string) => (pair: MeasuredPair) => kindOfPair(pair, limits) === kind;
+  const shown = (pair: MeasuredPair) => kindIs('opposite')(pair) || kindIs('proposal')(pair);
+  return {
+    opposed: share(opposite, kindIs('opposite')),
+    seen: share(opposite, shown),
+    falseAlarms: share(of(corrected, 'same', 'paraphrase', 'different'), kindIs('opposite')),
+    falseMerges: share(of(corrected, 'different-facts', 'opposite', 'different'), kindIs('duplicate')),
+  };
+}
+
+/** Pairs that say all they say in their lessons. */
+export function ofLessons(pairs: readonly MeasuredPair[]): readonly MeasuredPair[] {
+  return pairs.filter(({ corrections }) => corrections === undefined);
 }
 
 /** JSON has no infinity. */
@@ -105,20 +141,33 @@ function operatingPoint(pairs: readonly MeasuredPair[], threshold: number): Oper
     contradictionSimilarity: never,
     proposalSimilarity: threshold,
   };
-  const isMerged = (pair: MeasuredPair) => kindOf(pair, merging) === 'duplicate';
-  const isSeen = (pair: MeasuredPair) => kindOf(pair, proposing) !== 'none';
+  const isMerged = (pair: MeasuredPair) => kindOfPair(pair, merging) === 'duplicate';
+  const isSeen = (pair: MeasuredPair) => kindOfPair(pair, proposing) !== 'none';
   return {
     threshold,
     falseMerges: share(of(pairs, 'different-facts', 'opposite', 'different'), isMerged),
     merged: share(of(pairs, 'same'), isMerged),
     proposed: share(of(pairs, 'same', 'paraphrase'), isSeen),
     falseProposals: share(of(pairs, 'different'), isSeen),
-    factsProposed: share(of(pairs, 'different-facts'), isSeen),
+    factsProposed: share(ofLessons(of(pairs, 'different-facts')), isSeen),
   };
 }
 
-function kindOf({ a, b, cosine }: MeasuredPair, policy: SimilarityLimits): string {
-  return relate({ lesson: a, correction: '' }, { lesson: b, correction: '' }, cosine, policy);
+/** What the write path makes of a pair. Pure. */
+export function kindOfPair(pair: MeasuredPair, limits: SimilarityLimits): ReturnType<typeof relate> {
+  const {
+    a,
+    b,
+    cosine,
+    corrections: [rightA, rightB] = ['', ''],
+    wrongAnswers: [wrongA, wrongB] = ['', ''],
+  } = pair;
+  return relate(
+    { lesson: a, correction: rightA, wrongAnswer: wrongA },
+    { lesson: b, correction: rightB, wrongAnswer: wrongB },
+    cosine,
+    limits,
+  );
 }
 
 function of(pairs: readonly MeasuredPair[], ...relations: readonly Relation[]): readonly MeasuredPair[] {

@@ -1,6 +1,5 @@
-import { relate } from '../notes/find-near-duplicate.js';
 import type { SimilarityLimits } from '../notes/note-deps.js';
-import type { MeasuredPair } from './duplicates-report.js';
+import { kindOfPair, type MeasuredPair, ofLessons } from './duplicates-report.js';
 
 /** Share of the same lessons in other words that are proposed: what is missed stands twice, until somebody sees it. */
 const PROPOSED = 0.97;
@@ -19,13 +18,14 @@ const MERGE_MARGIN = 0.4;
 /**
  * Limits of one embedding model, from labelled pairs whose cosines it gave: as high as they may be to see what they are for, each
  * with a margin on its safe side, and merges so that no pair of other lessons, other facts or opposites is merged. Margins are
- * shares of the distance to identity, so that they fit models whose cosines all lie close together.
+ * shares of the distance to identity, so that they fit models whose cosines all lie close together. Pairs that differ in their
+ * corrections only bound the merges: their lessons are equal in any model.
  *
  * `pairs` of every relation. Errors: a TypeError where a relation has none.
  */
 export function fitNearDuplicates(pairs: readonly MeasuredPair[]): SimilarityLimits {
   const of = (...relations: readonly MeasuredPair['relation'][]) => {
-    const found = pairs.filter(({ relation }) => relations.includes(relation));
+    const found = ofLessons(pairs).filter(({ relation }) => relations.includes(relation));
     if (found.length === 0) throw new TypeError(`Expected pairs of ${relations.join(', ')}, received none`);
     return found;
   };
@@ -36,8 +36,9 @@ export function fitNearDuplicates(pairs: readonly MeasuredPair[]): SimilarityLim
   const contradictionSimilarity = Math.max(proposalSimilarity, highestThatSees(HELD, of('opposite')));
   const nearest = Math.max(...others);
   const withMargin = rounded(nearest + MERGE_MARGIN * (1 - nearest));
-  const wronglyMerged = of('different', 'different-facts', 'opposite')
-    .filter((pair) => kindOf(pair, { ...NEVER, duplicateSimilarity: -1 }) === 'duplicate')
+  const wronglyMerged = pairs
+    .filter(({ relation }) => relation !== 'same' && relation !== 'paraphrase')
+    .filter((pair) => kindOfPair(pair, { ...NEVER, duplicateSimilarity: -1 }) === 'duplicate')
     .map(({ cosine }) => rounded(cosine + 0.01));
   const duplicateSimilarity = Math.max(contradictionSimilarity, withMargin, ...wronglyMerged);
   return { duplicateSimilarity, contradictionSimilarity, proposalSimilarity };
@@ -63,8 +64,4 @@ function highestThatSees(share: number, pairs: readonly MeasuredPair[]): number 
 function lowestThatSpares(share: number, cosines: readonly number[]): number {
   const last = cosines.toSorted((a, b) => a - b)[Math.ceil(share * cosines.length) - 1] ?? 1;
   return rounded(Math.floor(last * 100) / 100 + 0.01);
-}
-
-function kindOf({ a, b, cosine }: MeasuredPair, limits: SimilarityLimits): string {
-  return relate({ lesson: a, correction: '' }, { lesson: b, correction: '' }, cosine, limits);
 }

@@ -15,6 +15,11 @@ export function renderDuplicatesReport(report: DuplicatesReport): string {
     ),
     `  other facts proposed:  ${renderShare(factsAt(report, half, proposal))}`,
     `  opposites found from ${limitText(contradiction)}: ${renderShare(report.contradictionsHeld[half])}`,
+    `${half}: near lessons whose corrections are compared`,
+    `  opposites found:       ${renderShare(report.corrections[half].opposed)}`,
+    `  opposites shown:       ${renderShare(report.corrections[half].seen)}`,
+    `  needlessly opposite:   ${renderShare(report.corrections[half].falseAlarms)}`,
+    `  false merges:          ${renderShare(report.corrections[half].falseMerges)}`,
     '',
   ]);
   return [

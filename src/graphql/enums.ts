@@ -142,7 +142,7 @@ export const NoteOrderEnum = registerValues(
     CREATED_DESC: 'Newest first.',
     CREATED_ASC: 'Oldest first.',
     UPDATED_DESC: 'Last changed first.',
-    RISK_DESC: 'QUARANTINED first, then impact from HIGH to LOW, then oldest first.',
+    RISK_DESC: 'QUARANTINED first, then impact from HIGH to LOW, then what has waited longest.',
   },
 );
 

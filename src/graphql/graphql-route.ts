@@ -6,7 +6,7 @@ import { ErrataError } from '../domain/errors.js';
 import type { Logger } from '../ports/logger.js';
 import type { UseCases } from '../ports/use-cases.js';
 import type { HttpGraphqlContext, OperationTrace } from './apollo.js';
-import type { Authenticate } from './authentication.js';
+import { type Authenticate, originOf } from './authentication.js';
 import { createContext } from './context.js';
 import { toFormattedError } from './error-mapping.js';
 import { parseJsonBody, readBody } from './json-body.js';
@@ -61,7 +61,7 @@ export async function registerGraphqlRoute(app: FastifyInstance, parts: GraphqlR
       if (!URL.canParse(`http://${request.host}/`)) {
         throw new ErrataError('INVALID_INPUT', 'Expected a host name for Host, received another text');
       }
-      const caller = await authenticate(request.headers.authorization);
+      const caller = await authenticate(request.headers.authorization, originOf(request.raw));
       const abort = new AbortController();
       reply.raw.once('close', () => {
         if (!reply.raw.writableFinished) abort.abort(new ErrataError('ABORTED', 'Expected a waiting client'));

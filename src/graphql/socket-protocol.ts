@@ -1,6 +1,7 @@
 import { type ExecutionArgs, type GraphQLError, type GraphQLSchema, OperationTypeNode } from 'graphql';
 import { type ConnectionInitMessage, type Context, makeServer, type Server } from 'graphql-ws';
 import type { Caller } from '../domain/api-key.js';
+import type { CallOrigin } from '../domain/audit.js';
 import { ErrataError, isErrataError } from '../domain/errors.js';
 import type { Logger } from '../ports/logger.js';
 import type { UseCases } from '../ports/use-cases.js';
@@ -35,6 +36,7 @@ interface RunningOperation {
 /** What one connection keeps. */
 export interface SocketSession {
   authorization: string | undefined;
+  readonly origin: CallOrigin;
   caller?: Caller | undefined;
   readonly operations: Map<string, RunningOperation>;
   /** Closes the connection for want of a key. */
@@ -54,7 +56,7 @@ export function createSocketProtocol(parts: WebSocketParts): Server<SocketSessio
   ): Promise<void> => {
     const given = params?.authorization ?? params?.Authorization;
     if (typeof given === 'string') session.authorization = given;
-    session.caller = await authenticate(session.authorization);
+    session.caller = await authenticate(session.authorization, session.origin);
   };
 
   const finish = (session: SocketSession, id: string, codes: readonly unknown[]): void => {
@@ -93,7 +95,9 @@ export function createSocketProtocol(parts: WebSocketParts): Server<SocketSessio
       const { maxSubscriptions } = config.webSocket;
       if (open > maxSubscriptions) return [tooComplex('open operations', maxSubscriptions, open)];
       // Not the caller of the connection's start: a key may have lost its roles since.
-      const caller = await authenticate(session.authorization).catch((error: unknown) => error);
+      const caller = await authenticate(session.authorization, session.origin).catch(
+        (error: unknown) => error,
+      );
       if (caller instanceof Error) {
         return [
           isErrataError(caller, 'UNAUTHENTICATED')

@@ -3,6 +3,7 @@ import type { Duplex } from 'node:stream';
 import { handleProtocols } from 'graphql-ws';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { isErrataError } from '../domain/errors.js';
+import { originOf } from './authentication.js';
 import { isTrustedOrigin } from './cross-origin.js';
 import { GRAPHQL_PATH } from './graphql-route.js';
 import {
@@ -49,6 +50,7 @@ export function attachWebSocket(server: Server, parts: WebSocketParts): { close(
   const serve = (socket: WebSocket, request: IncomingMessage): void => {
     const session: SocketSession = {
       authorization: request.headers.authorization,
+      origin: originOf(request),
       operations: new Map(),
       refuse: () => socket.close(UNAUTHORIZED_CLOSE, 'Unauthenticated'),
     };

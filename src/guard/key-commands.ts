@@ -1,10 +1,12 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { type Caller, ROLES, type Role } from '../domain/api-key.js';
+import { actorOf } from '../domain/audit.js';
 import { ErrataError, isErrataError } from '../domain/errors.js';
 import { checkNamespace } from '../domain/validate-correction.js';
 import type { Clock } from '../ports/clock.js';
 import type { AuditLog, KeyStore } from '../ports/note-store.js';
 import type { KeyCommands } from '../ports/use-cases.js';
+import { cleanOrigin } from './clean-origin.js';
 
 const NAME = /^[a-z0-9][a-z0-9._@-]{0,63}$/iu;
 const PREFIX = 'errata_';
@@ -30,7 +32,7 @@ export function createKeyCommands(deps: KeyCommandDeps): KeyCommands {
     audit.append({
       id: randomUUID(),
       at: clock.now(),
-      actor: caller.name,
+      ...actorOf(caller),
       action,
       changes: [`key: ${name}`],
     });
@@ -49,9 +51,11 @@ export function createKeyCommands(deps: KeyCommandDeps): KeyCommands {
     async list() {
       return (await keys.list()).map(({ keyHash: _hash, ...shown }) => shown);
     },
-    async authenticate(key) {
+    async authenticate(key, from) {
       const found = await keys.findByHash(hashKey(key));
-      return found && { name: found.name, roles: found.roles, namespaces: found.namespaces };
+      if (found === undefined) return undefined;
+      const { name, roles, namespaces } = found;
+      return { name, roles, namespaces, ...(from && { origin: cleanOrigin(from) }) };
     },
   };
 }

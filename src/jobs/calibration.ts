@@ -3,7 +3,7 @@ import { ErrataError } from '../domain/errors.js';
 import type { Evaluations } from '../ports/evaluations.js';
 import type { JobHandler } from './job-handler.js';
 
-const CALIBRATOR: Caller = { name: 'job:CALIBRATION', roles: ['reader'] };
+const CALIBRATOR: Caller = { name: 'job:CALIBRATION', roles: ['reader'], origin: { via: 'JOB' } };
 
 /** Fits the namespace's thresholds on its saved golden set. Option `alpha`: default 0.05. */
 export function calibrationHandler(evaluations: Pick<Evaluations, 'calibrate'>): JobHandler {

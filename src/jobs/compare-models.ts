@@ -9,7 +9,7 @@ import type { RetrievalQueries } from '../ports/use-cases.js';
 
 type ReadPath = Pick<RetrievalQueries, 'retrieve'>;
 
-const JUDGE: Caller = { name: 'job:MODEL_SWITCH', roles: ['reader'] };
+const JUDGE: Caller = { name: 'job:MODEL_SWITCH', roles: ['reader'], origin: { via: 'JOB' } };
 const PREFIX = goldenSetting('');
 
 export interface ModelComparison {

@@ -86,7 +86,7 @@ async function write(
       note: withoutStoreFields(note),
       expectedVersion: note.version,
       vectors,
-      audit: { at, actor: `job:${kind}`, action: 'embedded', changes },
+      audit: { at, actor: `job:${kind}`, origin: { via: 'JOB' as const }, action: 'embedded', changes },
     });
     return true;
   } catch (error) {

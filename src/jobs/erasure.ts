@@ -3,7 +3,7 @@ import { ErrataError } from '../domain/errors.js';
 import type { NoteCommands } from '../ports/use-cases.js';
 import type { JobHandler } from './job-handler.js';
 
-const ERASER: Caller = { name: 'job:ERASURE', roles: ['admin'] };
+const ERASER: Caller = { name: 'job:ERASURE', roles: ['admin'], origin: { via: 'JOB' } };
 
 /** Erases the notes that option `ids` names (separated by commas or spaces), with option `reason`. Erasing twice is harmless. */
 export function erasureHandler(commands: Pick<NoteCommands, 'erase'>): JobHandler {

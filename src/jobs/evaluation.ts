@@ -8,7 +8,7 @@ import type { Store } from '../ports/note-store.js';
 import type { RetrievalQueries } from '../ports/use-cases.js';
 import type { JobHandler } from './job-handler.js';
 
-const EVALUATOR: Caller = { name: 'job:EVALUATION', roles: ['reader'] };
+const EVALUATOR: Caller = { name: 'job:EVALUATION', roles: ['reader'], origin: { via: 'JOB' } };
 
 export interface EvaluationJobDeps {
   readonly store: Store;

@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import type { Caller } from '../domain/api-key.js';
+import { actorOf } from '../domain/audit.js';
 import { ErrataError } from '../domain/errors.js';
 import { JOB_KINDS, type Job } from '../domain/job.js';
 import { LIMITS } from '../domain/limits.js';
@@ -32,11 +34,11 @@ export function createJobCommands(deps: JobCommandsDeps): JobCommands {
     return job;
   }
 
-  async function record(caller: string, action: string, job: Job): Promise<void> {
+  async function record(caller: Caller, action: string, job: Job): Promise<void> {
     await audit.append({
       id: randomUUID(),
       at: clock.now(),
-      actor: caller,
+      ...actorOf(caller),
       action,
       reason: job.kind,
       changes: [`job: ${job.id}`],
@@ -63,7 +65,7 @@ export function createJobCommands(deps: JobCommandsDeps): JobCommands {
         fence: 0,
       };
       await jobs.put(job);
-      await record(caller.name, 'job-started', job);
+      await record(caller, 'job-started', job);
       deps.ring();
       return job;
     },
@@ -75,7 +77,7 @@ export function createJobCommands(deps: JobCommandsDeps): JobCommands {
           `Expected a job that is queued or running, received ${job.state}`,
         );
       }
-      await record(caller.name, 'job-cancelled', job);
+      await record(caller, 'job-cancelled', job);
       return find(id);
     },
     get: (id) => jobs.get(id),

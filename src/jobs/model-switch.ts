@@ -114,6 +114,7 @@ async function run(deps: ModelSwitchDeps, context: JobContext, plan: Plan): Prom
     id: randomUUID(),
     at: clock.now(),
     actor: `job:${context.job.kind}`,
+    origin: { via: 'JOB' as const },
     action: 'model-switched',
     reason: comparison === undefined ? 'without comparison' : describe(comparison),
     changes: [`embeddingModel: ${current.modelId} → ${modelId}`],

@@ -2,9 +2,10 @@ import { ErrataError } from '../domain/errors.js';
 import type { FeedbackNote } from '../domain/note.js';
 import type { ReviewPolicy } from '../domain/review.js';
 import { dueAction } from '../notes/sweep-note.js';
+import { MOST_ENTRIES, sweepEntry } from '../notes/sweep-report.js';
 import type { Clock } from '../ports/clock.js';
 import type { JobStore, Keyset, NamespaceScope, NoteStore } from '../ports/note-store.js';
-import type { ReviewCommands, SweepAction } from '../ports/review-commands.js';
+import type { ReviewCommands, SweepAction, SweepEntry } from '../ports/review-commands.js';
 import type { JobHandler } from './job-handler.js';
 
 const PAGE = 200;
@@ -12,7 +13,7 @@ const PAGE = 200;
 export interface SweepDeps {
   readonly notes: NoteStore;
   readonly jobs: Pick<JobStore, 'get'>;
-  readonly review: Pick<ReviewCommands, 'policy' | 'sweepNote' | 'undoSweep'>;
+  readonly review: Pick<ReviewCommands, 'policy' | 'sweepNote' | 'undoSweep' | 'keepDryRun'>;
   readonly clock: Clock;
 }
 
@@ -21,7 +22,7 @@ type Counts = Record<SweepAction, number>;
 /**
  * Looks at every live and waiting note and does what time asks of it (`dueAction`): deprecates what has expired, takes what is due
  * for another look out of retrieval, escalates what waits past its due time, gives up what nobody judged. Option `dryRun: true`
- * counts only; `undo: JOB` takes back what that sweep did. Repeating is harmless: each note is judged as it is.
+ * writes only its report; `undo: JOB` takes back what that sweep did. Repeating is harmless: each note is judged as it is.
  */
 export function stalenessSweepHandler(deps: SweepDeps): JobHandler {
   return async ({ job, checkpoint }) => {
@@ -29,6 +30,7 @@ export function stalenessSweepHandler(deps: SweepDeps): JobHandler {
     if (job.options.undo !== undefined) return undo(deps, scope, job.options.undo);
     const dryRun = job.options.dryRun === 'true';
     const counts: Counts = { EXPIRED: 0, REVIEW_DUE: 0, ESCALATED: 0, GIVEN_UP: 0 };
+    const wouldDo: SweepEntry[] = [];
     const policies = new Map<string, ReviewPolicy>();
     let after: Keyset | undefined;
     let seen = 0;
@@ -42,13 +44,17 @@ export function stalenessSweepHandler(deps: SweepDeps): JobHandler {
       );
       for (const note of page.items) {
         const action = await actOn(deps, policies, note, dryRun ? undefined : job.id);
-        if (action !== undefined) counts[action] += 1;
+        if (action === undefined) continue;
+        counts[action] += 1;
+        if (dryRun && wouldDo.length < MOST_ENTRIES)
+          wouldDo.push(sweepEntry(note.namespace, note.id, action));
       }
       seen += page.items.length;
       after = page.keysets.at(-1);
       await checkpoint({ done: seen, message: describe(counts) });
       if (!page.hasNext || after === undefined) break;
     }
+    if (dryRun) await deps.review.keepDryRun(job.id, wouldDo);
     return `${seen} notes seen: ${describe(counts)}${dryRun ? ' (dry run)' : ''}`;
   };
 }

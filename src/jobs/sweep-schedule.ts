@@ -44,6 +44,7 @@ export async function queueSweep({
     id,
     at: clock.now(),
     actor: 'schedule',
+    origin: { via: 'JOB' },
     action: 'job-started',
     reason: 'STALENESS_SWEEP',
     changes: [`job: ${id}`],

@@ -40,6 +40,7 @@ export function vectorDropHandler({ store, clock, serving }: VectorDropDeps): Jo
       id: `vectors-dropped:${job.id}`,
       at: clock.now(),
       actor: `job:${job.kind}`,
+      origin: { via: 'JOB' as const },
       action: 'vectors-dropped',
       changes: [`model: ${held}`],
     });

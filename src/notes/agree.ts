@@ -9,16 +9,17 @@ import { polarityAgrees } from './polarity.js';
  */
 export type Agreement = 'same' | 'opposite' | 'different';
 
-type Comparable = Pick<FeedbackNote, 'lesson' | 'correction'>;
+type Comparable = Pick<FeedbackNote, 'lesson' | 'correction' | 'wrongAnswer'>;
 
 /**
- * Compares lesson with lesson and correction with correction. Strict on purpose: a missed duplicate costs a line, a wrong
+ * Compares lesson with lesson, correction with correction and wrong answer with wrong answer. Strict on purpose: a missed duplicate costs a line, a wrong
  * merge loses a correction. Pure; linear.
  */
 export function agree(a: Comparable, b: Comparable): Agreement {
   const pairs = [
     [a.lesson, b.lesson],
     [a.correction, b.correction],
+    [a.wrongAnswer, b.wrongAnswer],
   ] as const;
   if (pairs.some(([left, right]) => !sameFacts(left, right))) {
     return 'different';

@@ -1,7 +1,7 @@
 import type { FeedbackNote } from '../domain/note.js';
 import { isWaiting } from '../domain/review.js';
 import type { NoteChange } from './change-note.js';
-import { findNearDuplicate, type NearDuplicate } from './find-near-duplicate.js';
+import { candidateOf, findNearDuplicate, type NearDuplicate, type NewLesson } from './find-near-duplicate.js';
 import type { WriteContext } from './note-deps.js';
 import { neededApprovals, readReviewPolicy } from './review-policy.js';
 
@@ -9,12 +9,22 @@ import { neededApprovals, readReviewPolicy } from './review-policy.js';
  * Looks again at what is live beside a waiting note that somebody is about to approve: what it was compared with when it was
  * submitted may have been waiting, too. `none` where its vectors are another model's. One index search.
  */
-export async function nearOfWaiting(context: WriteContext, note: FeedbackNote): Promise<NearDuplicate> {
-  const vectors = await context.store.notes.getVectors(note.namespace, [note.id]);
-  const held = vectors.get(note.id);
-  if (held === undefined || held.modelId !== context.embedder.model.id) return { kind: 'none' };
+export async function nearOfWaiting(
+  context: WriteContext,
+  lesson: NewLesson | undefined,
+): Promise<NearDuplicate> {
+  if (lesson === undefined) return { kind: 'none' };
   await context.catchUp();
-  return findNearDuplicate(context, { ...note, lessonVector: held.lesson }, []);
+  return findNearDuplicate(context, lesson, []);
+}
+
+/** A stored note with its lesson's vector; undefined where that is another model's. */
+export async function lessonOf(
+  { store, embedder }: WriteContext,
+  note: FeedbackNote,
+): Promise<NewLesson | undefined> {
+  const held = (await store.notes.getVectors(note.namespace, [note.id])).get(note.id);
+  return held?.modelId === embedder.model.id ? { ...note, lessonVector: held.lesson } : undefined;
 }
 
 /**
@@ -28,9 +38,10 @@ export async function showBeside(
   near: NearDuplicate,
 ): Promise<NoteChange | undefined> {
   if (near.kind !== 'duplicate' && near.kind !== 'opposite') return undefined;
-  if (!isWaiting(note.status) || note.mergeCandidate?.noteId === near.noteId) return undefined;
-  const { noteId, similarity, impact } = near;
-  const reverses = near.kind === 'opposite' ? impact : undefined;
+  const shown = note.mergeCandidate;
+  // A pair that was shown while both waited is shown once more: one of them is live now.
+  if (!isWaiting(note.status) || (shown?.noteId === near.noteId && shown.waiting !== true)) return undefined;
+  const reverses = near.kind === 'opposite' ? near.impact : undefined;
   const need = neededApprovals(await readReviewPolicy(store, note.namespace), note, { reverses });
   const review = note.review && {
     ...note.review,
@@ -39,7 +50,7 @@ export async function showBeside(
     approvals: [],
   };
   return {
-    set: { mergeCandidate: { noteId, similarity }, review },
+    set: { mergeCandidate: candidateOf(near), review },
     action: 'updated',
     reason: `Not approved yet: a live note says ${near.kind === 'duplicate' ? 'the same' : 'the opposite'}`,
   };

@@ -1,18 +1,22 @@
 import { ErrataError } from '../domain/errors.js';
 import { transition } from '../domain/lifecycle.js';
-import type { FeedbackNote } from '../domain/note.js';
+import type { FeedbackNote, Instant } from '../domain/note.js';
 import type { CorrectionInput } from '../ports/use-cases.js';
 import { withApproval } from './approvals.js';
+import { lessonOf, nearOfWaiting, showBeside } from './approve-beside.js';
 import { changeNote, type NoteChange } from './change-note.js';
 import { endContest, markContested } from './contest.js';
 import { type EditedApproval, reviewOfEdit } from './edit-review.js';
 import type { NoteEmbedder } from './embed-notes.js';
+import type { NearDuplicate } from './find-near-duplicate.js';
 import { newDoubts } from './new-doubts.js';
 import type { WriteContext } from './note-deps.js';
 import { diffNotes } from './note-versions.js';
 import { type PreparedCorrection, prepareCorrection } from './prepare-correction.js';
+import { reportNamedAnchors } from './report-named-anchors.js';
 import { readReviewPolicy } from './review-policy.js';
 import { screenByModel } from './screen-by-model.js';
+import { settleReviewed } from './settle-races.js';
 import { storeEdited } from './store-edited.js';
 
 /**
@@ -32,8 +36,8 @@ export async function approveEdited(
   embed: NoteEmbedder,
   approval: EditedApproval,
 ): Promise<FeedbackNote> {
-  const { caller, namespace, id, reason, edit, before } = approval;
-  const filled = { namespace, attributes: before.attributes, impact: before.impact, ...withoutAbsent(edit) };
+  const { caller, namespace, id, edit, before } = approval;
+  const filled = { ...heldBy(before, namespace, context.clock.now()), ...withoutAbsent(edit) };
   const given = prepareCorrection(
     { now: context.clock.now(), classifier: context.classifier, phones: context.phones },
     caller,
@@ -46,7 +50,25 @@ export async function approveEdited(
       "Expected the reviewed note's namespace for edit, received another",
     );
   }
-  if (prepared.id === id) return editInPlace(context, approval, prepared);
+  const edited =
+    prepared.id === id
+      ? await editInPlace(context, approval, prepared)
+      : await editText(context, embed, approval, prepared);
+  // What it carries over from the old note is no news; what the edit names is, as a submission's would be.
+  const named = edit.anchors ? prepared.anchors : [];
+  const told = [{ outcome: 'UPDATED' as const, note: edited, findings: prepared.findings }];
+  const [settled] = await reportNamedAnchors(context, caller, [{ ...prepared, anchors: named }], told);
+  return settled?.note ?? edited;
+}
+
+/** Another text: a note of its own, that supersedes the old one. */
+async function editText(
+  context: WriteContext,
+  embed: NoteEmbedder,
+  approval: EditedApproval,
+  prepared: PreparedCorrection,
+): Promise<FeedbackNote> {
+  const { caller, namespace, id, reason, before } = approval;
   const { note: edited, near } = await storeEdited(context, embed, approval, prepared);
   const contested = near.kind === 'opposite' ? near.noteId : undefined;
   if (contested !== undefined) {
@@ -72,21 +94,46 @@ export async function approveEdited(
   return edited;
 }
 
-/** The same text with other attributes, impact or dates. Approvals that were given before were given to other ones. */
-async function editInPlace(
+/**
+ * The same text with other attributes, impact, dates or anchors. Approvals that were given before were given to other ones. What is live
+ * beside it is looked at as by any approval.
+ */
+function editInPlace(
+  context: WriteContext,
+  approval: EditedApproval,
+  prepared: PreparedCorrection,
+): Promise<FeedbackNote> {
+  const { caller, namespace, id, before } = approval;
+  return context.locks.run([JSON.stringify([namespace, before.taskType])], async () => {
+    const since = await context.store.notes.lastRevision();
+    const lesson = await lessonOf(context, before);
+    const near = await nearOfWaiting(context, lesson);
+    const edited = await changeInPlace(context, approval, prepared, near);
+    if (edited.status !== 'ACTIVE') return edited;
+    if (near.kind === 'opposite') {
+      await markContested(context, { caller, namespace, older: near.noteId, newer: id });
+    }
+    return lesson === undefined ? edited : settleReviewed(context, caller, since, lesson, edited);
+  });
+}
+
+async function changeInPlace(
   context: WriteContext,
   { caller, namespace, id, reason }: EditedApproval,
   prepared: PreparedCorrection,
+  near: NearDuplicate,
 ): Promise<FeedbackNote> {
   const policy = await readReviewPolicy(context.store, namespace);
   return changeNote(context, {
     caller,
     namespace,
     id,
-    change: (note): NoteChange => {
+    change: async (note): Promise<NoteChange> => {
       const at = context.clock.now();
       const { approvals, enough } = withApproval(note, caller, 'APPROVE', at);
-      const set = editedFields(prepared);
+      const set = editedFields(note, prepared);
+      const shown = await showBeside(context, { ...note, ...set }, near);
+      if (shown !== undefined) return { ...shown, set: { ...set, ...shown.set } };
       const status = transition(note.status, 'approve');
       const approved = { set: { ...set, status, mergeCandidate: undefined }, action: 'approved', reason };
       const after = { ...note, ...set };
@@ -117,13 +164,24 @@ async function editInPlace(
   });
 }
 
-function editedFields({
-  attributes,
-  impact,
-  expiresAt,
-  reviewAfter,
-}: PreparedCorrection): Partial<FeedbackNote> {
+/** What an edit that says nothing of it leaves as it was. Whoever edits has looked: anchors are as they are now, a look that was due is done. */
+function heldBy(before: FeedbackNote, namespace: string, now: Instant) {
+  const { attributes, impact, expiresAt, reviewAfter, anchors = [] } = before;
   return {
+    ...{ namespace, attributes, impact },
+    ...(expiresAt !== undefined && { expiresAt }),
+    ...(reviewAfter !== undefined && reviewAfter > now && { reviewAfter }),
+    anchors: anchors.map(({ kind, ref, state, changedTo }) => ({ kind, ref, state: changedTo ?? state })),
+  };
+}
+
+function editedFields(
+  { anchors: held = [] }: FeedbackNote,
+  { attributes, impact, expiresAt, reviewAfter, anchors }: PreparedCorrection,
+): Partial<FeedbackNote> {
+  const same = JSON.stringify(anchors) === JSON.stringify(held);
+  return {
+    ...(same ? {} : { anchors }),
     attributes,
     ...(impact === undefined ? {} : { impact }),
     ...(expiresAt === undefined ? {} : { expiresAt }),

@@ -1,5 +1,5 @@
 import type { Caller } from '../domain/api-key.js';
-import type { AuditDraft } from '../domain/audit.js';
+import { type AuditDraft, actorOf } from '../domain/audit.js';
 import type { FeedbackNote, Instant } from '../domain/note.js';
 import type { NoteWrite } from '../ports/note-store.js';
 
@@ -58,5 +58,5 @@ export function auditDraft(
   before: FeedbackNote | undefined,
   after: NoteWrite,
 ): AuditDraft {
-  return { at, actor: caller.name, action, reason, changes: describeChanges(before, after) };
+  return { at, ...actorOf(caller), action, reason, changes: describeChanges(before, after) };
 }

@@ -17,15 +17,15 @@ import { judgeInputs, refusal, storeCorrections } from './submit-batch.js';
 /**
  * The write path. Submissions of one (namespace, task type) are judged one after another within this process, so that of
  * two near duplicates the second sees the first. Across processes the index is brought up to the store right before the
- * look-up; what another process writes in the few milliseconds between look-up and insert is not seen, and two notes that
- * say the same can then stand side by side. Identical corrections never do: their id is one.
+ * look-up; what another process writes between look-up and insert is found in the change log afterwards, by whoever came
+ * later (`settle-races.ts`). Identical corrections are one: their id is.
  */
 export function createNoteCommands(deps: NoteCommandDeps): NoteCommands {
   const context: WriteContext = {
     ...deps,
     policy: { ...DEFAULT_WRITE_POLICY, ...deps.policy },
     logger: deps.logger ?? silentLogger,
-    locks: new KeyedMutex(),
+    locks: deps.locks ?? new KeyedMutex(),
   };
   const embed = createNoteEmbedder(deps.embedder);
   const logged = (result: SubmitResult): SubmitResult => {

@@ -8,6 +8,7 @@ import { reviewMetrics } from './review-metrics.js';
 import { readReviewPolicy, saveReviewPolicy } from './review-policy.js';
 import { assignReview, commentNote, decideMany } from './review-queue.js';
 import { sweepNote, undoSweep } from './sweep-note.js';
+import { keepDryRun, sweepReport } from './sweep-report.js';
 
 /** The queue of notes that wait, and what puts notes there: time and changed anchors. */
 export function createReviewCommands(deps: NoteCommandDeps): ReviewCommands {
@@ -15,7 +16,7 @@ export function createReviewCommands(deps: NoteCommandDeps): ReviewCommands {
     ...deps,
     policy: { ...DEFAULT_WRITE_POLICY, ...deps.policy },
     logger: deps.logger ?? silentLogger,
-    locks: new KeyedMutex(),
+    locks: deps.locks ?? new KeyedMutex(),
   };
   const embed = createNoteEmbedder(deps.embedder);
   return {
@@ -31,6 +32,8 @@ export function createReviewCommands(deps: NoteCommandDeps): ReviewCommands {
       if (action !== undefined && action !== 'ESCALATED') await context.catchUp();
       return action;
     },
+    keepDryRun: (run, entries) => keepDryRun(deps.store.settings, run, entries),
+    sweepReport: (scope, run, window) => sweepReport(context, scope, run, window),
     undoSweep: (scope, run, since) => undoSweep(context, scope, run, since),
   };
 }

@@ -1,13 +1,17 @@
-import type { FeedbackNote, Impact, NoteId } from '../domain/note.js';
+import type { FeedbackNote, Impact, MergeCandidate, NoteId, NoteStatus } from '../domain/note.js';
 import { agree, factsConflict } from './agree.js';
+import { correctionsOppose } from './compare-corrections.js';
 import type { WriteContext, WritePolicy } from './note-deps.js';
 import { polarityAgrees } from './polarity.js';
 import { sameWords } from './same-words.js';
 
 /** A new note's text and lesson vector, before anything is written. */
-export interface NewLesson extends Pick<FeedbackNote, 'namespace' | 'taskType' | 'lesson' | 'correction'> {
+export interface NewLesson
+  extends Pick<FeedbackNote, 'namespace' | 'taskType' | 'lesson' | 'correction' | 'wrongAnswer'> {
   readonly id: NoteId;
   readonly impact?: Impact | undefined;
+  /** Whether it waits for review, where it is one to compare with. */
+  readonly waiting?: boolean | undefined;
   /** Unit length, `[dimensions]` float32. */
   readonly lessonVector: Float32Array;
 }
@@ -25,32 +29,42 @@ export type NearDuplicate =
       readonly similarity: number;
       /** Of the note that was found. */
       readonly impact: Impact;
+      readonly waiting: boolean;
     };
 
-type Comparable = Pick<FeedbackNote, 'lesson' | 'correction'>;
+type Comparable = Pick<FeedbackNote, 'lesson' | 'correction' | 'wrongAnswer'>;
 
 interface Neighbour extends Comparable {
   readonly noteId: NoteId;
   readonly similarity: number;
   readonly impact: Impact;
+  readonly waiting: boolean;
 }
 
-/** How a new note relates to one at a given cosine of their lessons. Pure; what `errata report duplicates` measures. */
+/**
+ * How a new note relates to one at a given cosine of their lessons. Merged is only what agrees in lesson, correction and wrong
+ * answer; near lessons are a contradiction where they, or their corrections, turn each other around. Pure; what `errata report
+ * duplicates` measures.
+ */
 export function relate(
   a: Comparable,
   b: Comparable,
   similarity: number,
   policy: Pick<WritePolicy, 'duplicateSimilarity' | 'contradictionSimilarity' | 'proposalSimilarity'>,
 ): NearDuplicate['kind'] {
-  if (similarity >= policy.duplicateSimilarity && agree(a, b) === 'same' && sameWords(a.lesson, b.lesson)) {
+  if (similarity >= policy.duplicateSimilarity && agree(a, b) === 'same' && inSameWords(a, b)) {
     return 'duplicate';
   }
   if (similarity < policy.proposalSimilarity || factsConflict(a.lesson, b.lesson)) {
     return 'none';
   }
-  return similarity >= policy.contradictionSimilarity && !polarityAgrees(a.lesson, b.lesson)
-    ? 'opposite'
-    : 'proposal';
+  const opposes = () => !polarityAgrees(a.lesson, b.lesson) || correctionsOppose(a, b);
+  return similarity >= policy.contradictionSimilarity && opposes() ? 'opposite' : 'proposal';
+}
+
+/** A word that only one of them has may turn it around, in a correction ("the server part", "the client part") as in a lesson. */
+function inSameWords(a: Comparable, b: Comparable): boolean {
+  return sameWords(a.lesson, b.lesson) && sameWords(a.correction, b.correction);
 }
 
 /** Worst first: of several neighbours the one that says the same wins, then a contradiction, then the nearest proposal. */
@@ -74,13 +88,30 @@ export async function findNearDuplicate(
   ]);
 }
 
-/** The same look-up among named notes only: those that another process wrote between look-up and insert. */
+/** The same look-up among named notes only, live ones or of the statuses given: what another process wrote between look-up and write. */
 export async function findNearDuplicateAmong(
   context: WriteContext,
   subject: NewLesson,
   ids: readonly NoteId[],
+  statuses: readonly NoteStatus[] = ['ACTIVE'],
 ): Promise<NearDuplicate> {
-  return nearest(context, subject, await neighboursOf(context, subject, ids));
+  return nearest(context, subject, await neighboursOf(context, subject, ids, statuses));
+}
+
+/** The same among lessons that are at hand. Pure; one dot product a lesson. */
+export function findNearDuplicateIn(
+  context: WriteContext,
+  subject: NewLesson,
+  lessons: readonly NewLesson[],
+): NearDuplicate {
+  return nearest(context, subject, pendingNeighbours(context, subject, lessons));
+}
+
+/** What a note that was found is to a reviewer; undefined: none was. */
+export function candidateOf(near: NearDuplicate): MergeCandidate | undefined {
+  if (near.kind === 'none') return undefined;
+  const { noteId, similarity, waiting } = near;
+  return { noteId, similarity, ...(waiting && { waiting: true as const }) };
 }
 
 function nearest(
@@ -96,8 +127,8 @@ function nearest(
   for (const kind of PRECEDENCE) {
     const found = judged.find((neighbour) => neighbour.kind === kind);
     if (found !== undefined) {
-      const { noteId, similarity, impact } = found;
-      return { kind, noteId, similarity, impact };
+      const { noteId, similarity, impact, waiting } = found;
+      return { kind, noteId, similarity, impact, waiting };
     }
   }
   return { kind: 'none', similarity: near[0]?.similarity };
@@ -120,6 +151,7 @@ async function neighboursOf(
   context: WriteContext,
   subject: NewLesson,
   ids: readonly NoteId[],
+  statuses: readonly NoteStatus[] = ['ACTIVE'],
 ): Promise<readonly Neighbour[]> {
   const { store, policy, clock, embedder, vectors: source = store.notes } = context;
   const { namespace, taskType, lessonVector } = subject;
@@ -134,14 +166,17 @@ async function neighboursOf(
   return notes.flatMap((note) => {
     const held = vectors.get(note.id);
     const alive =
-      note.status === 'ACTIVE' &&
+      statuses.includes(note.status) &&
       note.taskType === taskType &&
       (note.expiresAt === undefined || note.expiresAt > now);
     if (!alive || note.id === subject.id || held === undefined || held.modelId !== embedder.model.id) {
       return [];
     }
     const similarity = dot(lessonVector, held.lesson);
-    return similarity < policy.proposalSimilarity ? [] : [{ noteId: note.id, similarity, ...pick(note) }];
+    const waiting = note.status !== 'ACTIVE';
+    return similarity < policy.proposalSimilarity
+      ? []
+      : [{ noteId: note.id, similarity, waiting, ...pick(note) }];
   });
 }
 
@@ -151,20 +186,25 @@ function pendingNeighbours(
   pending: readonly NewLesson[],
 ): readonly Neighbour[] {
   return pending.flatMap((other) => {
-    if (other.namespace !== subject.namespace || other.taskType !== subject.taskType) {
+    const comparable = other.namespace === subject.namespace && other.taskType === subject.taskType;
+    if (!comparable || other.id === subject.id) {
       return [];
     }
     const similarity = dot(subject.lessonVector, other.lessonVector);
-    return similarity < policy.proposalSimilarity ? [] : [{ noteId: other.id, similarity, ...pick(other) }];
+    const waiting = other.waiting === true;
+    return similarity < policy.proposalSimilarity
+      ? []
+      : [{ noteId: other.id, similarity, waiting, ...pick(other) }];
   });
 }
 
 function pick({
   lesson,
   correction,
+  wrongAnswer,
   impact = 'NORMAL',
 }: Comparable & { readonly impact?: Impact | undefined }) {
-  return { lesson, correction, impact };
+  return { lesson, correction, wrongAnswer, impact };
 }
 
 /** Cosine of two unit vectors; double accumulation, clamped against rounding. */

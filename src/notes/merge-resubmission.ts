@@ -112,8 +112,8 @@ export async function addSupport(
 
 const withSources = (sources: readonly NoteSource[]) => ({ sources, supportCount: sources.length });
 
-/** What becomes of a note's new details. The policy is read only here: most that is submitted again brings none. */
-async function judgeDetails(
+/** What becomes of a note's new details, as of a new note's. The policy is read only here: most that is submitted again brings none. */
+export async function judgeDetails(
   { store }: WriteContext,
   caller: Caller,
   given: {

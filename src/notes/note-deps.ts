@@ -66,10 +66,12 @@ export interface NoteCommandDeps {
   readonly catchUp: () => Promise<void>;
   readonly policy?: Partial<WritePolicy> | undefined;
   readonly logger?: Logger | undefined;
+  /** Shared by submissions and reviews, so that of an approval and a submission of the same the later one sees the earlier. */
+  readonly locks?: KeyedMutex | undefined;
 }
 
 /** What every use case of the write path works with. */
-export interface WriteContext extends Omit<NoteCommandDeps, 'policy' | 'logger'> {
+export interface WriteContext extends Omit<NoteCommandDeps, 'policy' | 'logger' | 'locks'> {
   readonly policy: WritePolicy;
   readonly logger: Logger;
   /** One writer at a time a (namespace, task type), in this process. */

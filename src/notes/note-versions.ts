@@ -1,8 +1,12 @@
+import type { Anchor } from '../domain/anchor.js';
 import type { AuditEvent } from '../domain/audit.js';
 import type { FeedbackNote, NoteId } from '../domain/note.js';
 import type { Store } from '../ports/note-store.js';
 import type { FieldChange, NoteVersionEntry } from '../ports/use-cases.js';
 import { noteNotFound } from './change-note.js';
+
+const describeAnchor = ({ kind, ref, state, changedTo }: Anchor): string =>
+  `${kind} ${ref} ${state}${changedTo === undefined ? '' : ` (now ${changedTo})`}`;
 
 const FIELDS: readonly [string, (note: FeedbackNote) => string | undefined][] = [
   ['status', (note) => note.status],
@@ -13,6 +17,8 @@ const FIELDS: readonly [string, (note: FeedbackNote) => string | undefined][] = 
   ['supersedes', (note) => note.supersedes.join(' ') || undefined],
   ['supersededBy', (note) => note.supersededBy],
   ['mergeCandidate', (note) => note.mergeCandidate?.noteId],
+  ['contestedBy', (note) => note.contestedBy],
+  ['anchors', (note) => note.anchors?.map(describeAnchor).join('; ') || undefined],
   ['findings', (note) => note.findings.map(({ rule }) => rule).join(' ') || undefined],
   ['embeddingModel', (note) => note.embeddingModel],
 ];

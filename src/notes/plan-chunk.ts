@@ -1,14 +1,21 @@
 import type { Caller } from '../domain/api-key.js';
-import type { FeedbackNote, MergeCandidate, NoteId } from '../domain/note.js';
+import type { FeedbackNote, NoteId } from '../domain/note.js';
 import { DEFAULT_REVIEW_POLICY, type ReviewPolicy } from '../domain/review.js';
 import type { NoteInsert } from '../ports/note-store.js';
 import type { SubmitOutcome } from '../ports/use-cases.js';
-import { draftNote } from './draft-note.js';
+import { draftNote, type NoteDraft } from './draft-note.js';
 import type { EmbeddedNote } from './embed-notes.js';
-import { findNearDuplicate, type NewLesson } from './find-near-duplicate.js';
+import {
+  candidateOf,
+  findNearDuplicate,
+  findNearDuplicateIn,
+  type NearDuplicate,
+  type NewLesson,
+} from './find-near-duplicate.js';
 import type { WriteContext } from './note-deps.js';
 import type { PreparedCorrection } from './prepare-correction.js';
 import { readReviewPolicy } from './review-policy.js';
+import { readWaitingLessons } from './waiting-lessons.js';
 
 /** What will be done with one correction, decided before anything of its chunk is written. */
 export type Plan =
@@ -44,6 +51,7 @@ export async function storedNotes(
 
 /**
  * Decides in the order given, so that of two near duplicates in one batch the first is the note and the second its support.
+ * What has to wait is compared with what waits, too, and proposed to be looked at with it.
  * Writes nothing; expects the caller to hold the locks of the chunk's task types until the plans are carried out.
  */
 export async function planChunk(
@@ -56,6 +64,7 @@ export async function planChunk(
   const stored = await storedNotes(context, chunk);
   const planned = new Set<NoteId>();
   const pending: NewLesson[] = [];
+  const waiting = new Map<string, NewLesson[]>();
   const plans: Plan[] = [];
   const at = context.clock.now();
   const policies = new Map<string, ReviewPolicy>();
@@ -77,19 +86,44 @@ export async function planChunk(
       plans.push({ kind: 'support', target: near });
       continue;
     }
-    const mergeCandidate: MergeCandidate | undefined =
-      near.kind === 'none' ? undefined : { noteId: near.noteId, similarity: near.similarity };
-    const contradicts = near.kind === 'opposite';
     const reviewPolicy = policies.get(prepared.namespace) ?? DEFAULT_REVIEW_POLICY;
-    const draft = draftNote(prepared, {
-      ...{ caller, at, embedded: vectors, mergeCandidate, reviewPolicy },
-      ...(near.kind === 'opposite' && { reverses: near.impact }),
-    });
-    plans.push({ kind: 'insert', ...draft, lesson, similarity: near.similarity, contradicts });
+    const draftBeside = (beside: NearDuplicate) =>
+      draftNote(prepared, {
+        ...{ caller, at, embedded: vectors, mergeCandidate: candidateOf(beside), reviewPolicy },
+        ...(beside.kind === 'opposite' && { reverses: beside.impact }),
+      });
+    const draft = draftBeside(near);
     planned.add(prepared.id);
-    if (draft.insert.note.status === 'ACTIVE') {
-      pending.push(lesson);
+    if (draft.insert.note.status !== 'PENDING') {
+      plans.push(insertPlan(draft, lesson, near));
+      if (draft.insert.note.status === 'ACTIVE') pending.push(lesson);
+      continue;
     }
+    const others = await othersThatWait(context, waiting, lesson);
+    const beside = near.kind === 'none' ? findNearDuplicateIn(context, lesson, others) : near;
+    plans.push(
+      beside.kind === 'none'
+        ? insertPlan(draft, lesson, near)
+        : insertPlan(draftBeside(beside), lesson, beside),
+    );
+    others.push({ ...lesson, waiting: true });
   }
   return plans;
+}
+
+function insertPlan(draft: NoteDraft, lesson: NewLesson, near: NearDuplicate): Plan {
+  const { similarity, kind } = near;
+  return { kind: 'insert', ...draft, lesson, similarity, contradicts: kind === 'opposite' };
+}
+
+/** Read once a chunk and task type; what the chunk adds goes to its end. */
+async function othersThatWait(
+  context: WriteContext,
+  held: Map<string, NewLesson[]>,
+  { namespace, taskType }: NewLesson,
+): Promise<NewLesson[]> {
+  const key = JSON.stringify([namespace, taskType]);
+  const others = held.get(key) ?? [...(await readWaitingLessons(context, namespace, taskType))];
+  held.set(key, others);
+  return others;
 }

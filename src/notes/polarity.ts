@@ -2,7 +2,7 @@
  * Words that turn a statement around, by language: English, German, French, Spanish, Portuguese. Without the French "ne",
  * which only ever stands beside one of the others.
  */
-const NEGATIONS = new Set(
+export const NEGATIONS: ReadonlySet<string> = new Set(
   `not no never none nothing nobody neither nor cannot without except unless hardly n't
    nicht kein keine keinen keinem keiner keines nie niemals ohne nichts weder außer
    pas jamais aucun aucune sans ni rien sauf
@@ -10,7 +10,7 @@ const NEGATIONS = new Set(
    não nunca jamais sem nenhum nenhuma exceto`.split(/\s+/u),
 );
 /** Negation without word boundaries. */
-const JAPANESE_NEGATION =
+export const JAPANESE_NEGATION =
   /(?:し|で|く|ら|わ|か|が|さ|な|ま|れ|せ|べ|め|け|え|ば|た)?(?:ない|ません|ませぬ|なく|なかった|なけれ|ず(?=[、にる])|禁止|不要|不可|無効)/gu;
 
 /** Opposites, positive first: one text saying the first where the other says the second is a reversal. */
@@ -64,7 +64,12 @@ const OPPOSITES: readonly (readonly [string, string])[] = [
   ['public|öffentlich|público', 'private|privat|privé|privado'],
   ['positive|positiv|positif|positivo', 'negative|negativ|négatif|negativo'],
 ];
-const OPPOSITE_OF = new Map<string, { pair: number; sign: 1 | -1 }>(
+interface Opposite {
+  readonly pair: number;
+  readonly sign: 1 | -1;
+}
+/** By word: which pair of opposites it belongs to, and on which side it stands. */
+export const OPPOSITE_OF: ReadonlyMap<string, Opposite> = new Map<string, Opposite>(
   OPPOSITES.flatMap(([positive, negative], pair) => [
     ...positive.split('|').map((word) => [word, { pair, sign: 1 as const }] as const),
     ...negative.split('|').map((word) => [word, { pair, sign: -1 as const }] as const),
@@ -113,7 +118,7 @@ function polarityOf(text: string): Polarity {
 }
 
 /** Lower-case words; `can't` gives `ca` and `n't`, so that every contraction counts as one negation. */
-function wordsOf(text: string): readonly string[] {
+export function wordsOf(text: string): readonly string[] {
   return (
     text
       .normalize('NFC')
@@ -123,7 +128,8 @@ function wordsOf(text: string): readonly string[] {
   );
 }
 
-function swapsContrast(a: string, b: string): boolean {
+/** Whether each prefers what the other turns away from. Linear. */
+export function swapsContrast(a: string, b: string): boolean {
   const [left, right] = [contrastOf(a), contrastOf(b)];
   if (left === undefined || right === undefined) {
     return false;
@@ -151,7 +157,7 @@ function contrastOf(text: string): { towards: ReadonlySet<string>; away: Readonl
 }
 
 /** The same words in another order can say the opposite ("A before B"); the same words in the same order cannot. */
-function reordersWords(a: string, b: string): boolean {
+export function reordersWords(a: string, b: string): boolean {
   const [left, right] = [wordsOf(a), wordsOf(b)];
   return (
     left.length > 2 &&

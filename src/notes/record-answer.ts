@@ -1,5 +1,6 @@
 import { isGranted } from '../domain/access.js';
 import type { Caller } from '../domain/api-key.js';
+import { actorOf } from '../domain/audit.js';
 import { checkText } from '../domain/check-text.js';
 import { ErrataError } from '../domain/errors.js';
 import { LIMITS } from '../domain/limits.js';
@@ -32,7 +33,7 @@ export async function recordAnswer(context: WriteContext, report: AnswerReport):
   const isFirst = await store.audit.append({
     id: `answer:${receiptId}`,
     at: clock.now(),
-    actor: caller.name,
+    ...actorOf(caller),
     action: 'answer-judged',
     namespace: receipt.namespace,
     reason,

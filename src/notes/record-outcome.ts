@@ -1,4 +1,5 @@
 import type { Caller } from '../domain/api-key.js';
+import { actorOf } from '../domain/audit.js';
 import { checkText } from '../domain/check-text.js';
 import { ErrataError } from '../domain/errors.js';
 import { LIMITS } from '../domain/limits.js';
@@ -52,7 +53,7 @@ export async function recordOutcome(context: WriteContext, request: OutcomeReque
   const isFirst = await context.store.audit.append({
     id: `outcome:${receiptId}:${noteId}`,
     at: context.clock.now(),
-    actor: caller.name,
+    ...actorOf(caller),
     action: 'outcome',
     namespace: receipt.namespace,
     noteId,

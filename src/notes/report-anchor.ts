@@ -73,10 +73,11 @@ export function cleanAnchor({ kind, ref, state }: Anchor, { phones }: PersonalDa
   return { kind, ref: clean(ref), state: clean(state) };
 }
 
-async function notesAt(
+/** Notes of a namespace that depend on it, oldest first. */
+export async function notesAt(
   { store }: WriteContext,
   namespace: string,
-  { kind, ref }: Anchor,
+  { kind, ref }: Pick<Anchor, 'kind' | 'ref'>,
 ): Promise<readonly FeedbackNote[]> {
   const found: FeedbackNote[] = [];
   let after: Keyset | undefined;

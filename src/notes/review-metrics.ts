@@ -21,7 +21,7 @@ export async function reviewMetrics(
 ): Promise<ReviewMetrics> {
   const now = clock.now();
   const waiting = await readAll<FeedbackNote>((after) =>
-    store.notes.list(scope, { statuses: ['PENDING', 'QUARANTINED'] }, 'CREATED_ASC', {
+    store.notes.list(scope, { statuses: ['PENDING', 'QUARANTINED'] }, 'RISK_DESC', {
       limit: LIMITS.pageSize,
       after,
     }),
@@ -46,6 +46,7 @@ export async function reviewMetrics(
     escalated: count(({ review }) => (review?.escalations ?? 0) > 0),
     unassigned: count(({ review }) => review?.assignee === undefined),
     ...(oldest !== undefined && {
+      oldestOpenedAt: oldest,
       oldestDays: Math.floor((Date.parse(now) - Date.parse(oldest)) / DAY_MS),
     }),
     decisions: [...decisions]

@@ -7,14 +7,15 @@ import { checkNamespace } from '../domain/validate-correction.js';
 import { REVIEW_DECISIONS, type ReviewDecision } from '../ports/review-commands.js';
 import type { CorrectionInput, ReviewInput } from '../ports/use-cases.js';
 import { withApproval } from './approvals.js';
-import { nearOfWaiting, showBeside } from './approve-beside.js';
+import { lessonOf, nearOfWaiting, showBeside } from './approve-beside.js';
 import { approveEdited } from './approve-edited.js';
 import { changeNote, type NoteChange, noteNotFound } from './change-note.js';
 import { cleanComment } from './clean-reason.js';
 import { endContest, markContested } from './contest.js';
 import type { NoteEmbedder } from './embed-notes.js';
-import type { NearDuplicate } from './find-near-duplicate.js';
+import { candidateOf, type NearDuplicate } from './find-near-duplicate.js';
 import type { WriteContext } from './note-deps.js';
+import { settleReviewed } from './settle-races.js';
 import { joinSources } from './sources.js';
 
 const EVENTS: Readonly<Record<ReviewDecision, LifecycleEvent>> = {
@@ -41,10 +42,12 @@ interface Review {
 }
 
 /**
- * A reviewer's decision on a waiting note. APPROVE and REJECT take pending and quarantined notes; MERGE, KEEP_BOTH and
- * REPLACE pending ones that name a merge candidate. An APPROVE that would put a note beside a live one that says the same or the
- * opposite, and that nobody was shown yet, shows it instead: the note keeps waiting, with that one as its candidate. Gives the note that now stands for the correction: the reviewed one,
- * for MERGE the candidate's new version, for an edit the new note.
+ * A reviewer's decision. APPROVE and REJECT take pending and quarantined notes; MERGE, KEEP_BOTH and REPLACE pending and
+ * active ones that name a merge candidate. MERGE gives the candidate, live or waiting itself, the note's sources and takes the note out
+ * of service; REPLACE takes the candidate out. An APPROVE that would put a note beside a live one that says the same or the
+ * opposite, and that nobody was shown yet, shows it instead: the note keeps waiting, with that one as its candidate.
+ *
+ * Gives the note as it is after the decision (for MERGE: deprecated, `supersededBy` the candidate); for an edit the new note.
  *
  * Where two notes change, the write that can be repeated comes first, so that a crash in between leaves the reviewed note
  * waiting and the same decision completes it.
@@ -72,11 +75,16 @@ export async function reviewNote(
   return note;
 }
 
-/** Under the lock of submissions, so that of an approval and a submission of the same the later one sees the earlier. */
+/**
+ * Under the lock of submissions, so that of an approval and a submission of the same the later one sees the earlier; what another
+ * process let go live meanwhile is settled afterwards.
+ */
 function approveWaiting(context: WriteContext, review: Review, before: FeedbackNote): Promise<FeedbackNote> {
   const { caller, namespace, id } = review;
   return context.locks.run([JSON.stringify([namespace, before.taskType])], async () => {
-    const near = await nearOfWaiting(context, before);
+    const since = await context.store.notes.lastRevision();
+    const lesson = await lessonOf(context, before);
+    const near = await nearOfWaiting(context, lesson);
     const shown = await showBeside(context, before, near);
     if (shown !== undefined) {
       // Refuses the author first, whose word would not have counted.
@@ -85,10 +93,11 @@ function approveWaiting(context: WriteContext, review: Review, before: FeedbackN
       return changeNote(context, { caller, namespace, id, change });
     }
     const note = await decide(context, review, before, near);
-    if (note.status === 'ACTIVE' && near.kind === 'opposite') {
+    if (note.status !== 'ACTIVE') return note;
+    if (near.kind === 'opposite') {
       await markContested(context, { caller, namespace, older: near.noteId, newer: id });
     }
-    return note;
+    return lesson === undefined ? note : settleReviewed(context, caller, since, lesson, note);
   });
 }
 
@@ -141,8 +150,7 @@ async function decide(
       // Perhaps the same in other words, and nobody has seen it yet: both are live, and proposed for a merge.
       const unseen = near?.kind === 'proposal' && near.noteId !== note.mergeCandidate?.noteId;
       if (!unseen) return decided;
-      const mergeCandidate = { noteId: near.noteId, similarity: near.similarity };
-      return { ...decided, set: { ...decided.set, mergeCandidate } };
+      return { ...decided, set: { ...decided.set, mergeCandidate: candidateOf(near) } };
     },
   });
   // An approval lets both live, and the newest is preferred until somebody says which one holds.
@@ -206,10 +214,11 @@ function addSources(
   merged: FeedbackNote,
   reason: string | undefined,
 ): NoteChange | undefined {
-  if (note.status !== 'ACTIVE') {
+  // Into one that waits, too: what is merged waits with it.
+  if (note.status !== 'ACTIVE' && note.status !== 'PENDING') {
     throw new ErrataError(
       'INVALID_TRANSITION',
-      `Expected an active merge candidate, received ${note.status}`,
+      `Expected an active or pending merge candidate, received ${note.status}`,
     );
   }
   const { sources } = joinSources(note.sources, merged.sources);

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { requireGrant, requireRole } from '../domain/access.js';
 import type { Caller } from '../domain/api-key.js';
+import { actorOf } from '../domain/audit.js';
 import { ErrataError } from '../domain/errors.js';
 import type { FeedbackNote, Impact, Instant } from '../domain/note.js';
 import {
@@ -88,7 +89,7 @@ export async function saveReviewPolicy(
   await store.audit.append({
     id: randomUUID(),
     at: clock.now(),
-    actor: caller.name,
+    ...actorOf(caller),
     action: 'policy-changed',
     namespace,
     changes: [`review policy: ${Object.keys(data).join(', ') || 'default'}`],

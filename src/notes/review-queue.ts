@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { requireGrant } from '../domain/access.js';
 import type { Caller } from '../domain/api-key.js';
+import { actorOf } from '../domain/audit.js';
 import { checkText } from '../domain/check-text.js';
 import { ErrataError, isErrataError } from '../domain/errors.js';
 import { LIMITS } from '../domain/limits.js';
@@ -61,7 +62,7 @@ export async function commentNote(
   const reason = redactSecrets(checkReason(comment, 'comment'), { phones }).text;
   if ((await store.notes.get(namespace, id)) === undefined) throw noteNotFound(1);
   await store.audit.append({
-    ...{ id: randomUUID(), at: clock.now(), actor: caller.name, action: 'commented', namespace },
+    ...{ id: randomUUID(), at: clock.now(), ...actorOf(caller), action: 'commented', namespace },
     ...{ noteId: id, reason, changes: [] },
   });
 }

@@ -7,7 +7,7 @@ const FUNCTION_WORDS = new Set(
    el los las una unos y o es son al del en por para con que se lo su
    os as um uma e é são ao aos à do da dos das em no na por com`.split(/\s+/u),
 );
-const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u;
+export const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u;
 
 /**
  * Whether two sentences are made of the same words but for function words and endings ("close the body", "bodies are closed").
@@ -23,7 +23,7 @@ export function sameWords(a: string, b: string): boolean {
   return covered(left, right) && covered(right, left);
 }
 
-function contentWords(text: string): readonly string[] {
+export function contentWords(text: string): readonly string[] {
   const words =
     text
       .normalize('NFC')
@@ -34,7 +34,7 @@ function contentWords(text: string): readonly string[] {
 }
 
 /** A common beginning that only leaves room for an ending: at least 3 letters, and at most 3 letters more on either side. */
-function sameStem(a: string, b: string): boolean {
+export function sameStem(a: string, b: string): boolean {
   if (a === b) return true;
   let shared = 0;
   while (shared < a.length && shared < b.length && a[shared] === b[shared]) shared += 1;

@@ -1,12 +1,17 @@
 import type { Caller } from '../domain/api-key.js';
-import type { NoteId } from '../domain/note.js';
+import type { FeedbackNote, NoteId } from '../domain/note.js';
 import type { SubmitResult } from '../ports/use-cases.js';
 import { changeNote } from './change-note.js';
 import { markContested } from './contest.js';
-import { findNearDuplicateAmong, type NearDuplicate } from './find-near-duplicate.js';
+import {
+  candidateOf,
+  findNearDuplicateAmong,
+  type NearDuplicate,
+  type NewLesson,
+} from './find-near-duplicate.js';
 import type { WriteContext } from './note-deps.js';
 import type { Plan } from './plan-chunk.js';
-import { neededApprovals, openReview, readReviewPolicy } from './review-policy.js';
+import { neededApprovals, readReviewPolicy } from './review-policy.js';
 import { joinSources } from './sources.js';
 
 /** Change entries read at once; more than this in the milliseconds of one write means that an import runs beside it. */
@@ -32,38 +37,73 @@ export async function settleRaces(
     ),
   );
   if (own.size === 0) return results;
-  const missed = await writtenBefore(context, since, own);
+  const missed = await writtenBefore(context, since, own, 'first');
   if (missed.length === 0) return results;
   const settled: SubmitResult[] = [];
   for (const [index, result] of results.entries()) {
     const plan = plans[index];
-    if (plan?.kind !== 'insert' || result.note?.status !== 'ACTIVE' || !own.has(plan.lesson.id)) {
-      settled.push(result);
-      continue;
-    }
-    const near = await findNearDuplicateAmong(context, plan.lesson, missed);
+    const near =
+      plan?.kind === 'insert' && own.has(plan.lesson.id)
+        ? await nearOfMissed(context, plan.lesson, result.note, missed)
+        : NOTHING;
     settled.push(near.kind === 'none' ? result : await giveWay(context, caller, result, near));
   }
   await context.catchUp();
   return settled;
 }
 
-/** Ids of the entries after `since` and before the first that holds one of `own`. */
+/**
+ * The same for one note that a reviewer has just let go live, or edited: what another process wrote since its look-up, and before it,
+ * is proposed beside it. It is never merged away: somebody has just said that it is wanted.
+ */
+export async function settleReviewed(
+  context: WriteContext,
+  caller: Caller,
+  since: number,
+  lesson: NewLesson,
+  note: FeedbackNote,
+): Promise<FeedbackNote> {
+  const missed = await writtenBefore(context, since, new Set([note.id]), 'last');
+  const others = missed.filter((id) => !note.supersedes.includes(id));
+  const near = await nearOfMissed(context, lesson, note, others);
+  if (near.kind === 'none') return note;
+  return (await propose(context, caller, note, near)).proposed;
+}
+
+const NOTHING: NearDuplicate = { kind: 'none' };
+
+/** A waiting note is compared with what waits, too, unless it has a candidate already. */
+async function nearOfMissed(
+  context: WriteContext,
+  lesson: NewLesson,
+  note: FeedbackNote | undefined,
+  missed: readonly NoteId[],
+): Promise<NearDuplicate> {
+  if (missed.length === 0) return NOTHING;
+  if (note?.status === 'ACTIVE') return findNearDuplicateAmong(context, lesson, missed);
+  if (note?.status !== 'PENDING' || note.mergeCandidate !== undefined) return NOTHING;
+  return findNearDuplicateAmong(context, lesson, missed, ['ACTIVE', 'PENDING']);
+}
+
+/** Ids of the entries after `since` and before the first, or the last, that holds one of `own`. */
 async function writtenBefore(
   { store }: WriteContext,
   since: number,
   own: ReadonlySet<NoteId>,
+  which: 'first' | 'last',
 ): Promise<readonly NoteId[]> {
-  const missed: NoteId[] = [];
-  let revision = since;
+  const seen: NoteId[] = [];
+  let [revision, before] = [since, 0];
   for (;;) {
     const { changes } = await store.notes.changesSince(revision, WINDOW);
     for (const change of changes) {
-      if (change.noteIds.some((id) => own.has(id))) return missed;
-      missed.push(...change.noteIds);
+      if (change.noteIds.some((id) => own.has(id))) {
+        before = seen.length;
+        if (which === 'first') return seen;
+      } else seen.push(...change.noteIds);
     }
     const last = changes.at(-1);
-    if (last === undefined) return missed;
+    if (last === undefined) return which === 'first' ? seen : seen.slice(0, before);
     revision = last.revision;
   }
 }
@@ -79,7 +119,7 @@ async function giveWay(
   if (note === undefined) return result;
   const { namespace, id } = note;
   const { noteId, similarity } = near;
-  if (near.kind === 'duplicate') {
+  if (near.kind === 'duplicate' && !near.waiting) {
     const duplicateOf = await changeNote(context, {
       caller,
       namespace,
@@ -99,27 +139,43 @@ async function giveWay(
     });
     return { outcome: 'DUPLICATE', duplicateOf, similarity, findings: result.findings };
   }
+  const { proposed, duplicateOf } = await propose(context, caller, note, near);
+  return { ...result, outcome: 'MERGE_PROPOSED', note: proposed, duplicateOf, similarity };
+}
+
+/** Shows a note beside the one that was missed; one that reverses it waits where the policy says so. */
+async function propose(
+  context: WriteContext,
+  caller: Caller,
+  { namespace, id }: FeedbackNote,
+  near: Exclude<NearDuplicate, { readonly kind: 'none' }>,
+): Promise<{ readonly proposed: FeedbackNote; readonly duplicateOf: FeedbackNote | undefined }> {
   const policy = await readReviewPolicy(context.store, namespace);
-  // What went live needs nothing but for what it reverses.
-  const need = neededApprovals(policy, note, {
-    reverses: near.kind === 'opposite' ? near.impact : undefined,
-  });
-  const held = {
-    status: 'PENDING' as const,
-    review: openReview(policy, need, context.clock.now(), caller.name),
-  };
+  const reverses = near.kind === 'opposite' ? near.impact : undefined;
   const proposed = await changeNote(context, {
     caller,
     namespace,
     id,
-    change: () => ({
-      set: { mergeCandidate: { noteId, similarity }, ...(need.required > 0 && held) },
-      action: 'updated',
-    }),
+    change: (note) => {
+      if (note.status === 'DEPRECATED') return undefined;
+      const set = { mergeCandidate: candidateOf(near) };
+      // What went live needs nothing but for what it reverses.
+      const { required } = neededApprovals(policy, note, { reverses });
+      if (required === 0 || reverses === undefined) return { set, action: 'updated' };
+      if (note.review === undefined) {
+        return { set: { ...set, status: 'PENDING' }, action: 'updated', cause: 'contradiction', required };
+      }
+      const review = {
+        ...note.review,
+        required: Math.max(note.review.required, required),
+        byOthers: note.review.byOthers || required >= 2,
+      };
+      return { set: { ...set, review }, action: 'updated' };
+    },
   });
   const duplicateOf =
     near.kind === 'opposite'
-      ? await markContested(context, { caller, namespace, older: noteId, newer: id })
-      : await context.store.notes.get(namespace, noteId);
-  return { ...result, outcome: 'MERGE_PROPOSED', note: proposed, duplicateOf, similarity };
+      ? await markContested(context, { caller, namespace, older: near.noteId, newer: id })
+      : await context.store.notes.get(namespace, near.noteId);
+  return { proposed, duplicateOf };
 }

@@ -1,6 +1,6 @@
 import { ErrataError } from '../domain/errors.js';
 import { transition } from '../domain/lifecycle.js';
-import type { FeedbackNote, NoteSource, NoteStatus } from '../domain/note.js';
+import type { FeedbackNote, MergeCandidate, NoteId, NoteSource, NoteStatus } from '../domain/note.js';
 import { isWaiting } from '../domain/review.js';
 import { withApproval } from './approvals.js';
 import { changeNote, type NoteChange } from './change-note.js';
@@ -8,15 +8,19 @@ import { draftNote } from './draft-note.js';
 import { type EditedApproval, reviewOfEdit } from './edit-review.js';
 import type { NoteEmbedder } from './embed-notes.js';
 import {
+  candidateOf,
   findNearDuplicate,
   findNearDuplicateAmong,
+  findNearDuplicateIn,
   type NearDuplicate,
   type NewLesson,
 } from './find-near-duplicate.js';
 import type { WriteContext } from './note-deps.js';
 import type { PreparedCorrection } from './prepare-correction.js';
 import { readReviewPolicy } from './review-policy.js';
+import { settleReviewed } from './settle-races.js';
 import { joinSources } from './sources.js';
+import { readWaitingLessons } from './waiting-lessons.js';
 
 interface StoredEdit {
   readonly note: FeedbackNote;
@@ -41,13 +45,19 @@ export async function storeEdited(
   const { caller, namespace, id, reason, before } = approval;
   const key = JSON.stringify([namespace, prepared.taskType]);
   return context.locks.run([key], async () => {
+    const since = await context.store.notes.lastRevision();
     await context.catchUp();
-    const near = await nearOfEdit(context, { ...prepared, lessonVector: embedded.vectors.lesson }, before);
-    const mergeCandidate =
-      near.kind === 'none' ? undefined : { noteId: near.noteId, similarity: near.similarity };
+    const lesson = { ...prepared, lessonVector: embedded.vectors.lesson };
+    const near = await nearOfEdit(context, lesson, before);
     const at = context.clock.now();
     const policy = await readReviewPolicy(context.store, namespace);
-    const draft = draftNote(prepared, { caller, at, embedded, mergeCandidate, reviewPolicy: policy });
+    const draft = draftNote(prepared, {
+      caller,
+      at,
+      embedded,
+      mergeCandidate: candidateOf(near),
+      reviewPolicy: policy,
+    });
     const { sources } = joinSources(before.sources, [prepared.source]);
     const review = reviewOfEdit(
       before,
@@ -63,14 +73,36 @@ export async function storeEdited(
     const waits: NoteStatus = prepared.quarantined ? 'QUARANTINED' : 'PENDING';
     const status: NoteStatus = review === undefined ? 'ACTIVE' : waits;
     const supersedes = [id];
-    const note = { ...draft.insert.note, status, review, sources, supportCount: sources.length, supersedes };
+    // What waits on is compared with what waits, too.
+    const beside =
+      status === 'PENDING' && near.kind === 'none' ? await nearOfWaitingEdit(context, lesson, id) : undefined;
+    const note = {
+      ...draft.insert.note,
+      ...{ status, review, sources, supportCount: sources.length, supersedes },
+      ...(beside !== undefined && { mergeCandidate: beside }),
+    };
     const action = review === undefined ? 'approved' : 'created';
     const changes = [`status: none → ${status}`, `supersedes: none → ${id.slice(0, 12)}`];
     const audit = { ...draft.insert.audit, action, reason, changes };
     const [outcome] = await context.store.notes.insert([{ ...draft.insert, note, audit }]);
-    const stored = outcome?.note ?? (await joinStored(context, approval, prepared, sources));
+    const inserted = outcome?.note;
+    const stored =
+      inserted === undefined
+        ? await joinStored(context, approval, prepared, sources)
+        : await settleReviewed(context, caller, since, lesson, inserted);
     return { note: stored, near };
   });
+}
+
+/** What waits beside an edit, but for the text that it takes over from. */
+async function nearOfWaitingEdit(
+  context: WriteContext,
+  lesson: NewLesson,
+  edited: NoteId,
+): Promise<MergeCandidate | undefined> {
+  const waiting = await readWaitingLessons(context, lesson.namespace, lesson.taskType);
+  const others = waiting.filter(({ id }) => id !== edited);
+  return candidateOf(findNearDuplicateIn(context, lesson, others));
 }
 
 /** A contradiction that the old text stood in counts first, where the new one stands in it, too. */

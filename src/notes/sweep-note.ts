@@ -10,7 +10,7 @@ import { restoreNotes } from './deprecate-restore.js';
 import type { WriteContext } from './note-deps.js';
 import { openReview, readReviewPolicy } from './review-policy.js';
 
-export const SWEEPER: Caller = { name: 'job:STALENESS_SWEEP', roles: ['admin'] };
+export const SWEEPER: Caller = { name: 'job:STALENESS_SWEEP', roles: ['admin'], origin: { via: 'JOB' } };
 
 const mark = (run: string): string => `sweep ${run}`;
 
@@ -75,7 +75,8 @@ const CHANGES: Readonly<
   GIVEN_UP: (note) => ({ set: { status: transition(note.status, 'reject') }, action: 'expired' }),
 };
 
-const REASONS: Readonly<Record<SweepAction, string>> = {
+/** Why, in the words of the audit log and of reports. */
+export const REASONS: Readonly<Record<SweepAction, string>> = {
   EXPIRED: 'expired',
   REVIEW_DUE: 'due for another look',
   ESCALATED: 'past its due time',
@@ -83,6 +84,11 @@ const REASONS: Readonly<Record<SweepAction, string>> = {
 };
 
 const reasonOf = (action: SweepAction, run: string): string => `${REASONS[action]} (${mark(run)})`;
+
+/** What a sweep did, by the reason that its audit event gives; undefined for events of another run. */
+export function actionOfReason(reason: string | undefined, run: string): SweepAction | undefined {
+  return (Object.keys(REASONS) as SweepAction[]).find((action) => reasonOf(action, run) === reason);
+}
 
 /**
  * Takes back what a sweep did: notes that it expired, gave up or demoted are what they were, unless somebody has changed them

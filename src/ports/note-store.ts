@@ -44,7 +44,7 @@ export interface NoteFilter {
   readonly createdTo?: Instant | undefined;
 }
 
-/** RISK_DESC: QUARANTINED first, then impact HIGH → LOW, then oldest first. Every order ends with the id. */
+/** RISK_DESC: QUARANTINED first, then impact HIGH → LOW, then what entered the queue first. Every order ends with the id. */
 export type NoteOrder = 'CREATED_DESC' | 'CREATED_ASC' | 'UPDATED_DESC' | 'RISK_DESC';
 
 /** Keyset position: the order's values of the note that the page starts after (or ends before), id last. */

@@ -10,6 +10,23 @@ export type ReviewDecision = (typeof REVIEW_DECISIONS)[number];
 /** What a staleness sweep did to a note. */
 export type SweepAction = 'EXPIRED' | 'REVIEW_DUE' | 'ESCALATED' | 'GIVEN_UP';
 
+/** One note of a sweep. */
+export interface SweepEntry {
+  readonly namespace: string;
+  readonly noteId: NoteId;
+  readonly action: SweepAction;
+  readonly reason: string;
+}
+
+/** A page of what a sweep did or, as a dry run, would do. */
+export interface SweepReport {
+  /** The sweep's job. */
+  readonly run: string;
+  readonly dryRun: boolean;
+  readonly entries: readonly SweepEntry[];
+  readonly hasMore: boolean;
+}
+
 export interface AnchorReportRequest extends Pick<Anchor, 'kind' | 'ref' | 'state'> {
   readonly namespace: string;
   readonly dryRun?: boolean | undefined;
@@ -41,6 +58,8 @@ export interface ReviewMetrics {
   readonly unassigned: number;
   /** Since the oldest began to wait; none where nothing waits. */
   readonly oldestDays?: number | undefined;
+  /** When that one entered the queue. */
+  readonly oldestOpenedAt?: Instant | undefined;
   /** Decisions in the days asked for, most first. */
   readonly decisions: readonly { readonly reviewer: string; readonly decisions: number }[];
   /** Whether there were more decisions or notes than were counted. */
@@ -70,6 +89,14 @@ export interface ReviewCommands {
   reportAnchor(caller: Caller, request: AnchorReportRequest): Promise<AnchorReport>;
   /** For the staleness sweep: does what is due to a note, if anything. */
   sweepNote(namespace: string, id: NoteId, run: string): Promise<SweepAction | undefined>;
+  /** For the staleness sweep: keeps what a dry run would do, at most 10,000 notes of the last ten. */
+  keepDryRun(run: string, entries: readonly SweepEntry[]): Promise<void>;
+  /** The notes of a sweep that lie in the scope, `limit` from `offset` on. Errors: `JOB_NOT_FOUND`, `INVALID_INPUT`. */
+  sweepReport(
+    scope: NamespaceScope,
+    run: string,
+    window: { readonly limit: number; readonly offset: number },
+  ): Promise<SweepReport>;
   /** Takes back what a sweep did since; gives how many notes came back. */
   undoSweep(scope: NamespaceScope, run: string, since: Instant): Promise<number>;
 }

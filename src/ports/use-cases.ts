@@ -1,6 +1,6 @@
 import type { Anchor } from '../domain/anchor.js';
 import type { Caller, Role } from '../domain/api-key.js';
-import type { AuditEvent } from '../domain/audit.js';
+import type { AuditEvent, CallOrigin } from '../domain/audit.js';
 import type { Job, JobKind } from '../domain/job.js';
 import type { Difference } from '../domain/newcombe.js';
 import type {
@@ -317,7 +317,8 @@ export interface KeyCommands {
     }[]
   >;
   /** Undefined for an unknown or revoked key. */
-  authenticate(key: string): Promise<Caller | undefined>;
+  /** `from` is what the edge knows of where the call comes from; it goes, redacted, into what the caller does. */
+  authenticate(key: string, from?: CallOrigin): Promise<Caller | undefined>;
 }
 
 export interface Stats {

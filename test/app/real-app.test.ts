@@ -70,6 +70,17 @@ describe('an app over real parts', () => {
     expect((await retrieve(query, { namespace: 'elsewhere' })).candidates).toEqual([]);
   });
 
+  it('knows from where a key was used', async () => {
+    const { keys, commands, notes } = real.app.useCases;
+    const key = await keys.create(ADMIN, 'tool', ['reviewer'], undefined);
+    const from = { via: 'API', address: '203.0.113.7', client: 'tool token=abcDEF1234567890abcDEF' } as const;
+    const caller = (await keys.authenticate(key, from))!;
+    const { note } = await commands.submit(caller, { ...guard, lesson: 'Origins are kept.' });
+    const [event] = (await notes.audit('all', { noteId: note!.id }, { limit: 1 })).items;
+    expect(event).toMatchObject({ actor: 'tool', origin: { via: 'API', address: '203.0.113.7' } });
+    expect(event?.origin?.client).not.toContain('abcDEF1234567890');
+  });
+
   it('builds a prompt whose last part is the item', async () => {
     const block = await real.app.useCases.retrieval.buildPrompt(ADMIN, {
       retrieve: { query: 'netty HTTP/2 flood on a desktop program' },

@@ -19,6 +19,7 @@ const COMMANDS: readonly (readonly [string, readonly string[], string])[] = [
   ['queue comment', ['queue', 'comment', 'x', '--text', 'a remark'], 'commented'],
   ['queue decide', ['queue', 'decide', 'x', 'y', '--decision', 'approve'], 'INVALID_TRANSITION'],
   ['queue metrics', ['queue', 'metrics', '--days', '7'], '"oldestDays": 9'],
+  ['queue sweep-report', ['queue', 'sweep-report', 'job-1'], '"action": "EXPIRED"'],
   ['queue policy', ['queue', 'policy'], '"dueDays": 7'],
   ['queue policy --set', ['queue', 'policy', '--set', '{"dueDays":3}'], '"dueDays": 3'],
   ['report-anchor', ['report-anchor', '--kind', 'RULE', '--ref', 'x', '--state', '2'], '"matched": 2'],

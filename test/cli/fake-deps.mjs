@@ -119,6 +119,12 @@ export function fakeDeps(answers = {}) {
         decisions: [{ reviewer: 'rita', decisions: 5 }],
         truncated: false,
       }),
+      sweepReport: record('sweepReport', {
+        run: 'job-1',
+        dryRun: true,
+        entries: [{ namespace: 'default', noteId: 'x', action: 'EXPIRED', reason: 'expired' }],
+        hasMore: true,
+      }),
       reportAnchor: record('reportAnchor', { matched: 2, changed: ['x'], demoted: ['x'], dryRun: false }),
     },
     notes: {

@@ -7,6 +7,7 @@ import { createSqliteStore } from '../../src/adapters/sqlite/create-sqlite-store
 import type { Caller } from '../../src/domain/api-key.js';
 import { createNoteCommands } from '../../src/notes/create-note-commands.js';
 import { createReviewCommands } from '../../src/notes/create-review-commands.js';
+import { KeyedMutex } from '../../src/notes/keyed-mutex.js';
 import type { WritePolicy } from '../../src/notes/note-deps.js';
 import { createNoteQueries } from '../../src/notes/note-queries.js';
 import type { Clock } from '../../src/ports/clock.js';
@@ -73,7 +74,8 @@ export async function openWritePath(options: WritePathOptions = {}) {
   const catchUp = follower(store, vectorIndex);
   const { screenModel } = options;
   const similar = { ...WORD_SIMILARITIES, ...policy };
-  const deps = { store, embedder, vectorIndex, clock, catchUp, policy: similar, screenModel };
+  const locks = new KeyedMutex();
+  const deps = { store, embedder, vectorIndex, clock, catchUp, policy: similar, screenModel, locks };
   return {
     directory,
     store,

@@ -34,6 +34,31 @@ const raw = (text: string): Promise<string> =>
     socket.on('error', reject);
   });
 
+describe('the origin of a request', () => {
+  it('is its connection and what the client calls itself, over HTTP and over WebSocket', async () => {
+    const seen: unknown[] = [];
+    const authenticate = useCases.keys.authenticate;
+    Object.assign(useCases.keys, {
+      authenticate: (key: string, from: unknown) => {
+        seen.push(from);
+        return authenticate(key);
+      },
+    });
+    try {
+      const headers = { 'user-agent': 'checker/2.1', 'x-forwarded-for': '203.0.113.7' };
+      await server.query('{ stats { notes } }', { headers });
+      const client = server.socket('reader-key');
+      for await (const _ of client.iterate({ query: '{ stats { notes } }' })) break;
+      await client.dispose();
+    } finally {
+      Object.assign(useCases.keys, { authenticate });
+    }
+    expect(seen[0]).toEqual({ via: 'API', address: '127.0.0.1', client: 'checker/2.1' });
+    expect(seen.slice(1)).not.toEqual([]);
+    for (const from of seen.slice(1)) expect(from).toMatchObject({ via: 'API', address: '127.0.0.1' });
+  });
+});
+
 describe('bodies', () => {
   it.each([
     ['reader-key', 1_000],

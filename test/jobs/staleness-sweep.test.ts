@@ -52,7 +52,24 @@ describe('staleness sweep', () => {
     ms += 2 * DAY_MS;
     expect((await sweep(namespace, { dryRun: 'true' })).message).toContain('1 expired, 1 due for review');
     expect((await get(expired)).status).toBe('ACTIVE');
+    const listed = async (run: string, offset = 0) => {
+      const report = await path.review.sweepReport([namespace], run, { limit: 1, offset });
+      return {
+        ...report,
+        entries: report.entries.map(({ noteId, action, reason }) => [noteId, action, reason]),
+      };
+    };
+    const dry = `sweep-${runs}`;
+    const first = [expired.id, 'EXPIRED', 'expired'];
+    const second = [due.id, 'REVIEW_DUE', 'due for another look'];
+    expect(await listed(dry)).toEqual({ run: dry, dryRun: true, entries: [first], hasMore: true });
+    expect(await listed(dry, 1)).toEqual({ run: dry, dryRun: true, entries: [second], hasMore: false });
     const { id, message } = await sweep(namespace);
+    expect(await listed(id)).toEqual({ run: id, dryRun: false, entries: [second], hasMore: true });
+    expect(await listed(id, 1)).toEqual({ run: id, dryRun: false, entries: [first], hasMore: false });
+    await expect(path.review.sweepReport(['other'], id, { limit: 1, offset: 0 })).rejects.toMatchObject({
+      code: 'JOB_NOT_FOUND',
+    });
     expect(message).toContain('1 expired, 1 due for review, 0 escalated, 0 given up');
     expect((await get(expired)).status).toBe('DEPRECATED');
     expect(await get(due)).toMatchObject({ status: 'PENDING', review: { cause: 'review-due' } });

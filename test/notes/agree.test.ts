@@ -2,7 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { agree } from '../../src/notes/agree.js';
 
 const judge = (a: string, b: string) =>
-  agree({ lesson: a, correction: 'same' }, { lesson: b, correction: 'same' });
+  agree(
+    { lesson: a, correction: 'same', wrongAnswer: 'same' },
+    { lesson: b, correction: 'same', wrongAnswer: 'same' },
+  );
 
 /** Left and right, and how they relate; each is tried both ways round. */
 const PAIRS: readonly (readonly [string, string, 'same' | 'opposite' | 'different'])[] = [
@@ -54,9 +57,16 @@ describe('agree', () => {
   });
 
   it('holds for the correction too', () => {
-    const note = (correction: string) => ({ lesson: 'the same lesson', correction });
+    const note = (correction: string) => ({ lesson: 'the same lesson', correction, wrongAnswer: 'same' });
     expect(agree(note('by 2.17.1'), note('by 2.17.2'))).toBe('different');
     expect(agree(note('it is affected'), note('it is not affected'))).toBe('opposite');
     expect(agree(note('it is affected'), note('yes, it is affected'))).toBe('same');
+  });
+
+  it('holds for the wrong answer too', () => {
+    const note = (wrongAnswer: string) => ({ lesson: 'the same lesson', correction: 'same', wrongAnswer });
+    expect(agree(note('took CVE-2021-1 for real'), note('took CVE-2021-2 for real'))).toBe('different');
+    expect(agree(note('it is affected'), note('it is not affected'))).toBe('opposite');
+    expect(agree(note('it is affected'), note('said it is affected'))).toBe('same');
   });
 });

@@ -11,6 +11,7 @@ import { MongoDoorbell } from './mongo-doorbell.js';
 import { createIndexes } from './mongo-indexes.js';
 import { type JobDocument, MongoJobStore } from './mongo-job-store.js';
 import { type KeyDocument, MongoKeyStore } from './mongo-key-store.js';
+import { migrateDocuments } from './mongo-migrations.js';
 import { MongoNoteStore } from './mongo-note-store.js';
 import { MongoReceiptStore, type ReceiptDocument } from './mongo-receipt-store.js';
 import { MongoSettingStore, type SettingDocument } from './mongo-setting-store.js';
@@ -51,6 +52,8 @@ export async function createMongoStore(options: MongoStoreOptions): Promise<Stor
     const vectorSubtype = options.vectorSubtype ?? ((await acceptsVectorSubtype(target)) ? 9 : 0);
     const settings = new MongoSettingStore(connection, connection.collection<SettingDocument>('settings'));
     await checkEncryption(settings, options.cipher);
+    const notes = connection.collection<NoteDocument>('notes');
+    await connection.run(() => migrateDocuments(notes, settings));
     const { cipher, auditLeaseMs } = options;
     return await assemble(connection, { vectorSubtype, settings, cipher, auditLeaseMs });
   } catch (error) {

@@ -5,7 +5,7 @@ import type { FeedbackNote, NoteId, NoteVectors, OutcomeCounts } from '../../dom
 import type { Cipher } from '../../ports/cipher.js';
 import type { NoteWrite } from '../../ports/note-store.js';
 import { searchedText } from '../records/fold-text.js';
-import { riskRank } from '../records/note-order.js';
+import { openedAtOf, riskRank } from '../records/note-order.js';
 import { readNote } from '../records/note-record.js';
 import { openTexts, openVectors, sealTexts, sealVectors } from '../records/note-seal.js';
 import { vectorToBytes } from '../records/vector-bytes.js';
@@ -41,6 +41,8 @@ interface NoteContent {
   readonly risk: number;
   readonly createdAt: string;
   readonly updatedAt: string;
+  /** When it entered the queue; of others when it was made. */
+  readonly openedAt: string;
   readonly lesson: string;
   readonly correction: string;
   readonly wrongAnswer: string;
@@ -78,6 +80,7 @@ export function noteContent(note: NoteWrite, cipher: Cipher | undefined): NoteCo
   return {
     ...rest,
     risk: riskRank(note),
+    openedAt: openedAtOf(note),
     ...textFields(note, cipher),
     attributes: Object.entries(attributes).map(([key, value]) => attributePair(key, value)),
     expiresAt: note.expiresAt ?? null,

@@ -6,7 +6,7 @@ const INDEXES: Readonly<Record<string, readonly IndexSpecification[]>> = {
   notes: [
     { namespace: 1, createdAt: 1, _id: 1 },
     { namespace: 1, updatedAt: 1, _id: 1 },
-    { namespace: 1, risk: 1, createdAt: 1, _id: 1 },
+    { namespace: 1, risk: 1, openedAt: 1, _id: 1 },
     { namespace: 1, taskType: 1, status: 1 },
     { createdAt: 1, _id: 1 },
     { attributes: 1 },

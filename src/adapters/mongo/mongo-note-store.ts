@@ -113,7 +113,10 @@ export class MongoNoteStore implements NoteStore {
         collection: this.#notes,
         filter: await this.#filter(scope, filter),
         projection: WITHOUT_VECTORS,
-        fields: { createdAt: 'createdAt', updatedAt: 'updatedAt', risk: 'risk', id: '_id' },
+        fields: {
+          ...{ createdAt: 'createdAt', updatedAt: 'updatedAt', openedAt: 'openedAt' },
+          ...{ risk: 'risk', id: '_id' },
+        },
         order: NOTE_ORDERS[order],
         page,
         read: (document) => this.#note(document as Partial<NoteDocument>)[0],

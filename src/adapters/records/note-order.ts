@@ -1,9 +1,9 @@
 import { ErrataError } from '../../domain/errors.js';
-import type { FeedbackNote, Impact, NoteStatus } from '../../domain/note.js';
+import type { FeedbackNote, Impact, Instant, NoteStatus } from '../../domain/note.js';
 import type { Keyset, NoteOrder } from '../../ports/note-store.js';
 
 /** Names of sort keys as records hold them. The note's id always comes last. */
-export type NoteSortKey = 'createdAt' | 'updatedAt' | 'risk' | 'id';
+export type NoteSortKey = 'createdAt' | 'updatedAt' | 'openedAt' | 'risk' | 'id';
 
 export interface SortOrder<Key extends string> {
   readonly keys: readonly Key[];
@@ -15,7 +15,7 @@ export const NOTE_ORDERS: Readonly<Record<NoteOrder, SortOrder<NoteSortKey>>> = 
   CREATED_DESC: { keys: ['createdAt', 'id'], descending: true },
   CREATED_ASC: { keys: ['createdAt', 'id'], descending: false },
   UPDATED_DESC: { keys: ['updatedAt', 'id'], descending: true },
-  RISK_DESC: { keys: ['risk', 'createdAt', 'id'], descending: false },
+  RISK_DESC: { keys: ['risk', 'openedAt', 'id'], descending: false },
 };
 
 /** `version` is 0 for events of no note; it keeps the events of one note in order within a millisecond. */
@@ -29,9 +29,17 @@ export function riskRank(note: { status: NoteStatus; impact: Impact }): number {
   return (note.status === 'QUARANTINED' ? 0 : 3) + IMPACT_RANK[note.impact];
 }
 
+/** When a note entered the queue; of one that does not wait when it was made. */
+export function openedAtOf({ review, createdAt }: Pick<FeedbackNote, 'review' | 'createdAt'>): Instant {
+  return review?.openedAt ?? createdAt;
+}
+
 /** Position of a note in an order. */
 export function noteKeyset(note: FeedbackNote, order: NoteOrder): Keyset {
-  return NOTE_ORDERS[order].keys.map((key) => (key === 'risk' ? riskRank(note) : note[key]));
+  return NOTE_ORDERS[order].keys.map((key) => {
+    if (key === 'risk') return riskRank(note);
+    return key === 'openedAt' ? openedAtOf(note) : note[key];
+  });
 }
 
 const NUMERIC_KEYS: ReadonlySet<string> = new Set<NoteSortKey | AuditSortKey>(['risk', 'version']);

@@ -116,7 +116,8 @@ function mergeCandidate(value: unknown): { mergeCandidate?: MergeCandidate } {
   if (value === undefined || value === null) return {};
   const held = fields(value);
   if (typeof held.similarity !== 'number') throw new UnreadableRecord();
-  return { mergeCandidate: { noteId: text(held.noteId), similarity: held.similarity } };
+  const waiting = held.waiting === true ? { waiting: true as const } : {};
+  return { mergeCandidate: { noteId: text(held.noteId), similarity: held.similarity, ...waiting } };
 }
 
 function anchors(value: unknown): { anchors?: readonly Anchor[] } {

@@ -16,7 +16,7 @@ import type { Row, SqliteDatabase } from './sqlite-database.js';
 import { readPage } from './sqlite-paging.js';
 
 const COLUMNS =
-  'a.id, a.at, a.version, a.actor, a.action, a.namespace, a.note_id AS noteId, a.reason, a.changes';
+  'a.id, a.at, a.version, a.actor, a.origin, a.action, a.namespace, a.note_id AS noteId, a.reason, a.changes';
 
 /** An event of a note's change carries the version that the change made. */
 export type NoteAuditEvent = Omit<AuditEvent, 'id'> & { readonly version: number };
@@ -28,13 +28,14 @@ export function insertAuditEvent(db: SqliteDatabase, event: NoteAuditEvent): voi
 
 function insert(db: SqliteDatabase, event: AuditEvent, version: number): boolean {
   const added = db.run(
-    `INSERT INTO audit (id, at, version, actor, action, namespace, note_id, reason, changes)
-     VALUES (@id, @at, @version, @actor, @action, @namespace, @noteId, @reason, @changes) ON CONFLICT (id) DO NOTHING`,
+    `INSERT INTO audit (id, at, version, actor, origin, action, namespace, note_id, reason, changes)
+     VALUES (@id, @at, @version, @actor, @origin, @action, @namespace, @noteId, @reason, @changes) ON CONFLICT (id) DO NOTHING`,
     {
       id: event.id,
       at: event.at,
       version,
       actor: event.actor,
+      origin: event.origin === undefined ? null : JSON.stringify(event.origin),
       action: event.action,
       namespace: event.namespace ?? null,
       noteId: event.noteId ?? null,
@@ -158,7 +159,8 @@ function partitions(scope: NamespaceScope) {
 }
 
 function readAuditRow(row: Row): AuditEvent | undefined {
-  return readAuditEvent({ ...row, changes: parseChanges(row.changes) });
+  const origin = row.origin == null ? null : (parseChanges(row.origin) ?? 'damaged');
+  return readAuditEvent({ ...row, origin, changes: parseChanges(row.changes) });
 }
 
 function parseChanges(json: unknown): unknown {

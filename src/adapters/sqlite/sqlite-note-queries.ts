@@ -106,7 +106,10 @@ export function listNotes(
 ): Page<FeedbackNote> {
   return readPage(db, {
     select: `SELECT ${NOTE_COLUMNS} FROM notes n`,
-    columns: { createdAt: 'n.created_at', updatedAt: 'n.updated_at', risk: 'n.risk', id: 'n.id' },
+    columns: {
+      ...{ createdAt: 'n.created_at', updatedAt: 'n.updated_at', openedAt: 'n.opened_at' },
+      ...{ risk: 'n.risk', id: 'n.id' },
+    },
     ...filterConditions(request.filter),
     partitions: namespacesOf(db, request.scope).map((namespace) => ({
       condition: 'n.namespace = @namespace',

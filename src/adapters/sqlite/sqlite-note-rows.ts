@@ -2,7 +2,7 @@ import type { FeedbackNote, NoteVectors, OutcomeCounts } from '../../domain/note
 import type { Cipher } from '../../ports/cipher.js';
 import type { NoteWrite } from '../../ports/note-store.js';
 import { searchedText } from '../records/fold-text.js';
-import { riskRank } from '../records/note-order.js';
+import { openedAtOf, riskRank } from '../records/note-order.js';
 import { readNote } from '../records/note-record.js';
 import { type NoteTexts, openTexts, openVectors, sealTexts, type VectorBytes } from '../records/note-seal.js';
 import type { NoteState } from './recent-notes.js';
@@ -10,7 +10,7 @@ import type { Parameters, Row, SqliteDatabase } from './sqlite-database.js';
 
 /** What `noteFromRow` reads, for a table named `n`. */
 export const NOTE_COLUMNS = `n.seq, n.id, n.namespace, n.task_type AS taskType, n.status, n.impact, n.risk,
-  n.created_at AS createdAt, n.updated_at AS updatedAt, n.version, n.model_id AS embeddingModel, n.retrieved, n.helpful,
+  n.created_at AS createdAt, n.updated_at AS updatedAt, n.opened_at AS openedAt, n.version, n.model_id AS embeddingModel, n.retrieved, n.helpful,
   n.harmful, n.ignored, n.lesson, n.correction, n.wrong_answer AS wrongAnswer, n.rest,
   n.key_id AS keyId, n.sealed`;
 /** What `stateFromRow` reads, for a table named `n`: a twentieth of the row. */
@@ -23,15 +23,15 @@ export const VECTOR_COLUMNS =
 export const OF_MODEL = 'note_vectors v ON v.note = n.seq AND v.model_id = coalesce(@model, n.model_id)';
 
 /** With the parameters of `noteParameters`, the outcome counts and `model`. Gives `seq`; an id that is taken changes no row and gives none. */
-export const INSERT_NOTE = `INSERT INTO notes (id, namespace, task_type, status, impact, risk, created_at, updated_at, version, model_id,
+export const INSERT_NOTE = `INSERT INTO notes (id, namespace, task_type, status, impact, risk, created_at, updated_at, opened_at, version, model_id,
     retrieved, helpful, harmful, ignored, lesson, correction, wrong_answer, rest, searched, key_id, sealed)
-  VALUES (@id, @namespace, @taskType, @status, @impact, @risk, @createdAt, @updatedAt, 1, @model,
+  VALUES (@id, @namespace, @taskType, @status, @impact, @risk, @createdAt, @updatedAt, @openedAt, 1, @model,
     @retrieved, @helpful, @harmful, @ignored, @lesson, @correction, @wrongAnswer, @rest, @searched,
     @keyId, @sealed)
   ON CONFLICT (id) DO NOTHING RETURNING seq`;
 /** With the parameters of `noteParameters`, `version` and `model`; outcome counts stay. */
 export const UPDATE_NOTE = `UPDATE notes SET task_type = @taskType, status = @status, impact = @impact, risk = @risk,
-    created_at = @createdAt, updated_at = @updatedAt, version = @version, model_id = @model, lesson = @lesson,
+    created_at = @createdAt, updated_at = @updatedAt, opened_at = @openedAt, version = @version, model_id = @model, lesson = @lesson,
     correction = @correction, wrong_answer = @wrongAnswer, rest = @rest, searched = @searched,
     key_id = @keyId, sealed = @sealed
   WHERE id = @id`;
@@ -104,6 +104,7 @@ export function noteParameters(note: NoteWrite): Parameters {
     risk: riskRank(note),
     createdAt: note.createdAt,
     updatedAt: note.updatedAt,
+    openedAt: openedAtOf(note),
     lesson: note.lesson,
     correction: note.correction,
     wrongAnswer: note.wrongAnswer,

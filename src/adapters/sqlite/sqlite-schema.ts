@@ -164,4 +164,13 @@ export const MIGRATIONS: readonly string[] = [
   `
   ALTER TABLE jobs ADD COLUMN losses INTEGER;
   `,
+  // When a note entered the queue, which the queue is ordered by; of others when it was made. Damaged rows stay readable as such.
+  `
+  ALTER TABLE notes ADD COLUMN opened_at TEXT NOT NULL DEFAULT '';
+  UPDATE notes SET opened_at =
+    coalesce(CASE WHEN json_valid(rest) THEN json_extract(rest, '$.review.openedAt') END, created_at);
+  DROP INDEX notes_risk;
+  CREATE INDEX notes_risk ON notes (namespace, risk, opened_at, id, status, task_type);
+  ALTER TABLE audit ADD COLUMN origin TEXT;
+  `,
 ];

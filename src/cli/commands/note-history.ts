@@ -17,7 +17,7 @@ interface RestoreOptions {
   readonly to: number;
 }
 
-const changeLine = ({ field, before, after }: FieldChange): string =>
+export const changeLine = ({ field, before, after }: FieldChange): string =>
   printable(`${field}: ${before ?? 'none'} → ${after ?? 'none'}`);
 
 async function versions(session: Session, args: readonly string[], options: VersionsOptions): Promise<void> {

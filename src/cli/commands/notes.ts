@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
+import type { CallOrigin } from '../../domain/audit.js';
 import { ErrataError } from '../../domain/errors.js';
 import { LIMITS } from '../../domain/limits.js';
 import type { FeedbackNote } from '../../domain/note.js';
@@ -10,7 +11,7 @@ import { noteDetails, noteLines, scoredLines } from '../note-view.js';
 import type { Session } from '../session.js';
 import { printable, wrap } from '../text-layout.js';
 import { addFilterOptions, type FilterOptions, filterOf, instant, scopeOf } from './note-filter.js';
-import { addNoteHistory } from './note-history.js';
+import { addNoteHistory, changeLine } from './note-history.js';
 
 const ORDERS = [
   'CREATED_DESC',
@@ -97,13 +98,32 @@ async function history(session: Session, args: readonly string[], options: OneNo
   const { useCases } = await session.open('store');
   const { id } = await existing(useCases, options.namespace, firstArgument(args, 'id'));
   const page = await useCases.notes.audit([options.namespace], { noteId: id }, { limit: options.limit });
-  await session.answer(page.items, () =>
-    page.items.flatMap(({ at, actor, action, reason, changes }) => [
-      `${at}  ${session.style.bold(action)} by ${printable(actor)}`,
-      ...(reason === undefined ? [] : wrap(printable(reason), session.width, '  ')),
-      ...changes.flatMap((change) => wrap(printable(change), session.width, '  ')),
+  // The log itself holds no attribute's value, since an erasure could not take it out again: versions do.
+  const versions = await useCases.notes.versions(options.namespace, id, options.limit);
+  const valuesOf = new Map(
+    versions.map(({ note, changes }) => [
+      `${id}:${note.version}`,
+      changes.filter(({ field }) => field.startsWith('attributes.')),
     ]),
   );
+  const events = page.items.map((event) => {
+    const attributes = valuesOf.get(event.id) ?? [];
+    return attributes.length === 0 ? event : { ...event, attributes };
+  });
+  await session.answer(events, () =>
+    page.items.flatMap(({ id: event, at, actor, origin, action, reason, changes }) => [
+      `${at}  ${session.style.bold(action)} by ${printable(actor)}${originText(origin)}`,
+      ...(reason === undefined ? [] : wrap(printable(reason), session.width, '  ')),
+      ...changes.flatMap((change) => wrap(printable(change), session.width, '  ')),
+      ...(valuesOf.get(event) ?? []).flatMap((change) => wrap(changeLine(change), session.width, '  ')),
+    ]),
+  );
+}
+
+function originText(origin: CallOrigin | undefined): string {
+  if (origin === undefined) return '';
+  const { via, address, client } = origin;
+  return printable(` (${[via, address, client].filter((part) => part !== undefined).join(' ')})`);
 }
 
 function oneNote(command: Command, limitHelp?: string, limit = 20): Command {

@@ -23,6 +23,7 @@ function waitingLines(note: FeedbackNote, session: Session): string[] {
   const { review } = note;
   const facts = review && [
     `because of ${review.cause}`,
+    `waits since ${review.openedAt.slice(0, 10)}`,
     `due ${review.dueAt.slice(0, 10)}`,
     ...(review.required > 1 ? [`${review.approvals.length} of ${review.required} approvals`] : []),
     ...(review.escalations > 0 ? [`escalated ${review.escalations} times`] : []),
@@ -97,7 +98,7 @@ async function metrics(
   const found = await review.metrics(namespace === undefined ? 'all' : [namespace], days);
   await session.answer(found, () => [
     `${found.pending} pending, ${found.quarantined} quarantined, ${found.unassigned} asked of nobody`,
-    `${found.overdue} overdue, ${found.escalated} escalated, oldest ${found.oldestDays ?? 0} days`,
+    `${found.overdue} overdue, ${found.escalated} escalated, oldest ${found.oldestDays ?? 0} days${found.oldestOpenedAt === undefined ? '' : ` (since ${found.oldestOpenedAt.slice(0, 10)})`}`,
     ...found.decisions.map(({ reviewer, decisions }) => `  ${printable(reviewer)}: ${decisions} decisions`),
     ...(found.truncated ? ['There were more than were counted.'] : []),
   ]);
@@ -122,6 +123,28 @@ function parseJson(text: string): unknown {
   } catch (cause) {
     throw new ErrataError('INVALID_INPUT', 'Expected JSON for --set, received other text', { cause });
   }
+}
+
+interface SweepReportOptions {
+  readonly namespace?: string;
+  readonly limit: number;
+  readonly offset: number;
+}
+
+async function sweepReport(
+  session: Session,
+  args: readonly string[],
+  { namespace, limit, offset }: SweepReportOptions,
+): Promise<void> {
+  const { review } = (await session.open('store')).useCases;
+  const scope = namespace === undefined ? 'all' : [namespace];
+  const report = await review.sweepReport(scope, firstArgument(args, 'job'), { limit, offset });
+  await session.answer(report, () => [
+    ...report.entries.map(({ noteId, action, reason }) => `${noteId}  ${action}  ${reason}`),
+    session.style.dim(
+      `${report.entries.length} notes from ${offset} on${report.hasMore ? ', more follow' : ''}${report.dryRun ? ' (dry run)' : ''}`,
+    ),
+  ]);
 }
 
 interface AnchorOptions extends InNamespace {
@@ -153,7 +176,7 @@ export function addQueue(program: Command, context: CliContext): void {
   const inNamespace = (command: Command): Command =>
     command.option('-n, --namespace <name>', 'namespace', 'default');
   defineCommand(
-    inNamespace(queue.command('list').description('riskiest and oldest first'))
+    inNamespace(queue.command('list').description('riskiest first, then what has waited longest'))
       .option('--assignee <name>', 'only what this reviewer was asked')
       .option('--overdue', 'only what is past its due time')
       .option('--limit <n>', 'notes at most', wholeNumber(1, LIMITS.pageSize), 20),
@@ -191,6 +214,17 @@ export function addQueue(program: Command, context: CliContext): void {
       .option('--days <n>', 'decisions of this many days', wholeNumber(1, 366), 30),
     context,
     metrics,
+  );
+  defineCommand(
+    queue
+      .command('sweep-report')
+      .description('the notes of a staleness sweep, dry or not, with what became of each and why')
+      .argument('<job>', "the sweep's id")
+      .option('-n, --namespace <name>', 'only this namespace')
+      .option('--limit <n>', 'notes at most', wholeNumber(1, LIMITS.pageSize), 50)
+      .option('--offset <n>', 'notes to leave out', wholeNumber(0, Number.MAX_SAFE_INTEGER), 0),
+    context,
+    sweepReport,
   );
   defineCommand(
     inNamespace(queue.command('policy').description('what goes live directly, and what needs whom')).option(

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Caller } from '../../domain/api-key.js';
+import { actorOf } from '../../domain/audit.js';
 import type { Calibration } from '../../domain/calibration.js';
 import { ErrataError } from '../../domain/errors.js';
 import { RISKS } from '../../domain/retrieval.js';
@@ -37,7 +38,7 @@ export function createCalibrator(
 ): Pick<Evaluations, 'calibrate' | 'calibrations' | 'clearCalibrations'> {
   const { store, calibrations, clock } = deps;
   const record = (caller: Caller, namespace: string, action: string, changes: readonly string[]) =>
-    store.audit.append({ id: randomUUID(), at: clock.now(), actor: caller.name, namespace, action, changes });
+    store.audit.append({ id: randomUUID(), at: clock.now(), ...actorOf(caller), namespace, action, changes });
   return {
     calibrations: (namespace) => calibrations.list(namespace),
     async calibrate(caller, request) {

@@ -1,10 +1,26 @@
 import { Field, ID, Int, ObjectType } from 'type-graphql';
-import type { AuditEvent } from '../../domain/audit.js';
+import type { AuditEvent, CallOrigin, OriginKind } from '../../domain/audit.js';
 import type { Instant } from '../../domain/note.js';
 import type { Keyset, Page } from '../../ports/note-store.js';
 import { DateTimeScalar } from '../date-time.scalar.js';
 import { PageInfoType, pageCursors } from '../paging/connection.type.js';
 import type { CursorCodec } from '../paging/cursor-codec.js';
+
+@ObjectType('AuditOrigin', {
+  description: 'From where a change came, as far as the server knows.',
+  simpleResolvers: true,
+})
+class AuditOriginType implements CallOrigin {
+  @Field(() => String, { description: 'API, CLI, IMPORT or JOB.' })
+  readonly via!: OriginKind;
+  @Field(() => String, {
+    nullable: true,
+    description: 'Address of the connection; behind a proxy the one of the proxy.',
+  })
+  readonly address?: string | undefined;
+  @Field(() => String, { nullable: true, description: 'What the client called itself, redacted.' })
+  readonly client?: string | undefined;
+}
 
 @ObjectType('AuditEvent', {
   description: 'What happened, to a note or to the installation.',
@@ -17,6 +33,8 @@ export class AuditEventType implements Omit<AuditEvent, 'namespace'> {
   readonly at!: Instant;
   @Field(() => String, { description: 'Name of the API key, or `cli`, `import`, `job:KIND`.' })
   readonly actor!: string;
+  @Field(() => AuditOriginType, { nullable: true, description: 'From where; unknown of older events.' })
+  readonly origin?: AuditOriginType | undefined;
   @Field(() => String, {
     description:
       'Such as `created`, `support-added`, `approved`, `deprecated`, `restored`, `erased`, `key-created`.',

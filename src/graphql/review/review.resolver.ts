@@ -3,7 +3,7 @@ import { requireRole } from '../../domain/access.js';
 import { ErrataError } from '../../domain/errors.js';
 import { DEFAULT_NAMESPACE } from '../../domain/validate-correction.js';
 import type { ReviewDecision } from '../../ports/review-commands.js';
-import { requireNamespace, scopeFor } from '../access.js';
+import { grantedScope, requireNamespace, scopeFor } from '../access.js';
 import type { GraphqlContext } from '../context.js';
 import { ReviewDecisionEnum } from '../enums.js';
 import { FeedbackNoteType } from '../note/note.type.js';
@@ -15,6 +15,7 @@ import {
   ReviewPolicyType,
   ReviewResultType,
   readReviewPolicyInput,
+  SweepReportType,
 } from './review.type.js';
 
 const NAMESPACE_OPTIONS = {
@@ -74,6 +75,23 @@ export class ReviewResolver {
       });
     }
     return context.useCases.review.metrics(scopeFor(context.caller, namespace), asked);
+  }
+
+  @Query(() => SweepReportType, {
+    description:
+      'The notes of a staleness sweep, dry or not, in the namespaces of the key, with what became of each and why. Role: reviewer.',
+  })
+  sweepReport(
+    @Ctx() context: GraphqlContext,
+    @Arg('jobId', () => ID, { description: "The sweep's job." }) jobId: string,
+    @Arg('first', () => Int, { nullable: true, defaultValue: 50, description: 'Page size, 1…200.' })
+    first?: number | null,
+    @Arg('offset', () => Int, { nullable: true, defaultValue: 0, description: 'Notes to leave out.' })
+    offset?: number | null,
+  ): Promise<SweepReportType> {
+    requireRole(context.caller, 'reviewer');
+    const window = { limit: first ?? 50, offset: offset ?? 0 };
+    return context.useCases.review.sweepReport(grantedScope(context.caller), jobId, window);
   }
 
   @Mutation(() => FeedbackNoteType, {

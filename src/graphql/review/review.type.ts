@@ -2,7 +2,14 @@ import { Field, ID, InputType, Int, ObjectType } from 'type-graphql';
 import type { Anchor, AnchorKind } from '../../domain/anchor.js';
 import type { Instant } from '../../domain/note.js';
 import type { Approval, ReviewCause, ReviewPolicy, ReviewState } from '../../domain/review.js';
-import type { AnchorReport, ReviewMetrics, ReviewResult } from '../../ports/review-commands.js';
+import type {
+  AnchorReport,
+  ReviewMetrics,
+  ReviewResult,
+  SweepAction,
+  SweepEntry,
+  SweepReport,
+} from '../../ports/review-commands.js';
 import { DateTimeScalar } from '../date-time.scalar.js';
 import { AnchorKindEnum, ContradictionPolicyEnum } from '../enums.js';
 
@@ -122,10 +129,39 @@ export class ReviewMetricsType implements ReviewMetrics {
   readonly unassigned!: number;
   @Field(() => Int, { nullable: true, description: 'Days since the oldest began to wait.' })
   readonly oldestDays?: number | undefined;
+  @Field(() => DateTimeScalar, { nullable: true, description: 'When that one entered the queue.' })
+  readonly oldestOpenedAt?: Instant | undefined;
   @Field(() => [ReviewerDecisionsType], { description: 'Most first.' })
   readonly decisions!: readonly ReviewerDecisionsType[];
   @Field(() => Boolean, { description: 'Whether there was more than was counted.' })
   readonly truncated!: boolean;
+}
+
+@ObjectType('SweepEntry', { description: 'One note of a staleness sweep.', simpleResolvers: true })
+class SweepEntryType implements SweepEntry {
+  @Field(() => String, { description: "The note's namespace." })
+  readonly namespace!: string;
+  @Field(() => ID, { description: "The note's id." })
+  readonly noteId!: string;
+  @Field(() => String, { description: 'EXPIRED, REVIEW_DUE, ESCALATED or GIVEN_UP.' })
+  readonly action!: SweepAction;
+  @Field(() => String, { description: 'Why.' })
+  readonly reason!: string;
+}
+
+@ObjectType('SweepReport', {
+  description: 'What a staleness sweep did or, as a dry run, would do.',
+  simpleResolvers: true,
+})
+export class SweepReportType implements SweepReport {
+  @Field(() => ID, { description: "The sweep's job." })
+  readonly run!: string;
+  @Field(() => Boolean, { description: 'Whether nothing was written.' })
+  readonly dryRun!: boolean;
+  @Field(() => [SweepEntryType], { description: 'Newest change first; of a dry run oldest note first.' })
+  readonly entries!: readonly SweepEntryType[];
+  @Field(() => Boolean, { description: 'Whether more follow.' })
+  readonly hasMore!: boolean;
 }
 
 @ObjectType('RequiredApprovals', {

@@ -68,7 +68,8 @@ const BATCH_SIZE = 128;
 
 export function createImporter({ commands, clock }: { commands: NoteCommands; clock: Clock }): Importer {
   return {
-    async *importFile(caller, request) {
+    async *importFile(importer, request) {
+      const caller: Caller = { ...importer, origin: { ...importer.origin, via: 'IMPORT' } };
       const startMs = clock.nowMs();
       const { rows, ignored, format, encoding } = parseFile(request);
       const run = importRun(request.bytes);

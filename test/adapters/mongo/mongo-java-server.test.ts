@@ -8,7 +8,7 @@ import { describeEncryptedStore, describeNoteStore } from '../../contract/note-s
 import { expectConsistent } from '../../contract/store/check-consistency.js';
 import { compileSources } from '../../contract/store/compile-sources.js';
 import { changeableKeys, newKey } from '../../contract/store/encryption.contract.js';
-import { audit, insertOne, noteId, writable } from '../../contract/store/sample-notes.js';
+import { at, audit, insertOne, noteId, sampleReview, writable } from '../../contract/store/sample-notes.js';
 import { runWriter, seededIntegers } from '../../contract/store/writer-process.js';
 import { type Peer, peerAvailable, startMongoJavaServer } from '../../peers/start-peer.js';
 import { startCuttingProxy } from './cutting-proxy.js';
@@ -41,6 +41,21 @@ describeEncryptedStore(
 
 const title = unavailable === undefined ? 'mongo-java-server' : `mongo-java-server (skipped: ${unavailable})`;
 describe.skipIf(unavailable !== undefined)(title, () => {
+  it('tells documents of an earlier version when they entered the queue', async () => {
+    const fixture = await createMongoFixture(peer.uri);
+    const { notes, settings } = fixture.store;
+    const late = await insertOne(notes, 'late', { ...sampleReview(at(9)), createdAt: at(1) });
+    const early = await insertOne(notes, 'early', { ...sampleReview(at(5)), createdAt: at(2) });
+    const live = await insertOne(notes, 'live', { createdAt: at(7) });
+    await fixture.direct.notes.updateMany({}, { $unset: { openedAt: '' } });
+    await settings.remove('migration:opened-at');
+    const { notes: again } = await fixture.connect();
+    const { items, keysets } = await again.list('all', {}, 'RISK_DESC', { limit: 9 });
+    expect(items.map(({ id }) => id)).toEqual([early.id, live.id, late.id]);
+    expect(keysets.map(([, openedAt]) => openedAt)).toEqual([at(5), at(7), at(9)]);
+    await fixture.dispose();
+  });
+
   it(`loses no acknowledged write when its writer is killed (seed ${SEED})`, async () => {
     const sources = await compileSources();
     const fixture = await createMongoFixture(peer.uri);

@@ -22,7 +22,8 @@ export function describeAuditChain(traits: StoreTraits): void {
           audit: audit('updated', { reason, changes: ['impact: LOW → HIGH'] }),
         });
       }
-      await insertOne(store.notes, 'b');
+      const { note: b } = entry('b');
+      await store.notes.insert([{ note: b, audit: audit('created', { origin: { via: 'IMPORT' } }) }]);
       await store.audit.append({ id: 'key', at: at(9), actor: 'ada', action: 'key-created', changes: [] });
     }
 

@@ -17,6 +17,7 @@ export function describeAuditLog(traits: StoreTraits): void {
       const draft = audit('deprecated', {
         at: at(3),
         actor: 'ada',
+        origin: { via: 'API', address: '203.0.113.7', client: 'curl/8.5.0' },
         reason: 'outdated',
         changes: ['status: ACTIVE → DEPRECATED'],
       });

@@ -36,9 +36,12 @@ const noteParts = fc
     ),
     review: fc.option(
       fc
-        .record({ assignee: fc.constantFrom('ada', 'bob'), due: fc.integer({ min: 0, max: 5 }) })
-        .map(({ assignee, due }) => ({
-          ...{ cause: 'impact' as const, openedAt: at(0), dueAt: at(due), required: 1, byOthers: false },
+        .record({
+          ...{ assignee: fc.constantFrom('ada', 'bob'), opened: fc.integer({ min: 0, max: 5 }) },
+          due: fc.integer({ min: 0, max: 5 }),
+        })
+        .map(({ assignee, opened, due }) => ({
+          ...{ cause: 'impact' as const, openedAt: at(opened), dueAt: at(due), required: 1, byOthers: false },
           ...{ submittedBy: 'eve', assignee, approvals: [], escalations: 0 },
         })),
       { nil: undefined },

@@ -43,7 +43,7 @@ export function naiveKeyset(note: FeedbackNote, order: NoteOrder): Keyset {
   if (order === 'UPDATED_DESC') return [note.updatedAt, note.id];
   if (order !== 'RISK_DESC') return [note.createdAt, note.id];
   const impact = ['HIGH', 'NORMAL', 'LOW'].indexOf(note.impact);
-  return [(note.status === 'QUARANTINED' ? 0 : 3) + impact, note.createdAt, note.id];
+  return [(note.status === 'QUARANTINED' ? 0 : 3) + impact, note.review?.openedAt ?? note.createdAt, note.id];
 }
 
 function compare(a: Keyset, b: Keyset): number {

@@ -39,6 +39,17 @@ export function sampleNote(label: string, more: Partial<NoteWrite> = {}): NoteWr
   };
 }
 
+/** A note that waits since the instant. */
+export function sampleReview(openedAt: string): Pick<NoteWrite, 'status' | 'review'> {
+  return {
+    status: 'PENDING',
+    review: {
+      ...{ cause: 'impact', openedAt, dueAt: at(99), required: 1, byOthers: false, submittedBy: 'eve' },
+      ...{ approvals: [], escalations: 0 },
+    },
+  };
+}
+
 export const vectors = (...values: number[]): NoteVectors => ({
   modelId: 'model@1',
   lesson: Float32Array.from(values),

@@ -248,6 +248,8 @@ export class InMemoryUseCases implements UseCases {
     }),
     sweepNote: async () => undefined,
     undoSweep: async () => 0,
+    keepDryRun: async () => undefined,
+    sweepReport: async (_scope, run) => ({ ...{ run, dryRun: true, entries: [], hasMore: false } }),
   };
 
   readonly notes: UseCases['notes'] = {
