@@ -153,6 +153,10 @@ describe.skipIf(model.missing !== undefined)(
         expect(at(report.policy.merge).falseMerges.count).toBe(0);
         expect(at(report.policy.proposal).proposed.rate).toBeGreaterThanOrEqual(0.9);
         expect(at(report.policy.proposal).factsProposed.count).toBe(0);
+        const { opposed, falseAlarms, falseMerges } = report.corrections['held-out'];
+        expect(falseMerges.count).toBe(0);
+        expect(opposed.rate).toBeGreaterThanOrEqual(0.9);
+        expect(falseAlarms.rate).toBeLessThanOrEqual(0.15);
         for (const row of renderDuplicatesReport(report).split('\n'))
           expect(row.length).toBeLessThanOrEqual(80);
       } finally {

@@ -104,6 +104,8 @@ export async function runOperationScenario(send: SendOperation): Promise<Readonl
   const job = await run('start-job', { kind: 'BACKFILL' });
   await run('job', { id: job.id });
   await run('jobs', { first: 5 });
+  // No sweep, but for the double.
+  await run('sweep-report', { jobId: job.id }, ['JOB_NOT_FOUND']);
   // The job may have ended by now.
   await run('cancel-job', { id: job.id }, ['INVALID_TRANSITION']);
   await run('create-api-key', { name: 'operations-scenario', roles: ['reader'], namespaces: ['default'] });

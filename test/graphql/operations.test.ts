@@ -27,6 +27,7 @@ const VARIABLES: Readonly<Record<string, object>> = {
   'assign-review.graphql': { id: noteId(500), assignee: 'rita' },
   'comment-note.graphql': { id: noteId(500), comment: 'a remark' },
   'review-metrics.graphql': { days: 7 },
+  'sweep-report.graphql': { jobId: 'job-1' },
   'review-policy.graphql': {},
   'set-review-policy.graphql': { policy: { dueDays: 3 } },
   'report-anchor.graphql': { anchor: { kind: 'FILE', ref: 'a.ts', state: 'abc' } },
