@@ -199,6 +199,7 @@ Napi::Value PartitionObject::stats(const Napi::CallbackInfo& info) {
   set("cachedFilters", stats.cached_filters);
   set("filterHits", stats.filter_hits);
   set("filterMisses", stats.filter_misses);
+  object.Set("longestHoldUs", Napi::Number::New(env, stats.longest_hold_us));
   object.Set("hasGraph", Napi::Boolean::New(env, stats.has_graph));
   object.Set("building", Napi::Boolean::New(env, stats.building));
   return object;

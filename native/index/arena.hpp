@@ -6,9 +6,7 @@
 #include <new>
 #include <vector>
 
-#if defined(__linux__)
-#include <sys/mman.h>
-#endif
+#include "index/ahead_memory.hpp"
 
 namespace errata {
 
@@ -18,7 +16,7 @@ class Arena {
  public:
   Arena() = default;
   ~Arena() {
-    for (char* block : blocks_) ::operator delete(block, std::align_val_t(kBlock));
+    for (char* block : blocks_) ahead_.free(block);
   }
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
@@ -27,25 +25,23 @@ class Arena {
     bytes = (bytes + 7) / 8 * 8;
     if (bytes > kBlock) return nullptr;
     if (blocks_.empty() || used_ + bytes > kBlock) {
-      char* block = static_cast<char*>(::operator new(kBlock, std::align_val_t(kBlock), std::nothrow));
+      char* block = ahead_.begun() ? ahead_.take() : ahead_.allocate(kBlock);
       if (block == nullptr) return nullptr;
-#if defined(__linux__)
-      (void)madvise(block, kBlock, MADV_HUGEPAGE);
-#endif
       blocks_.push_back(block);
       used_ = 0;
     }
+    // The next one while half of this one is left: 7,000 nodes.
+    if (used_ > kBlock / 2) ahead_.prepare(kBlock);
     char* data = blocks_.back() + used_;
     used_ += bytes;
     return data;
   }
-  std::size_t memory_bytes() const {
-    return blocks_.size() * kBlock;
-  }
+  std::size_t memory_bytes() const { return blocks_.size() * kBlock + ahead_.bytes(); }
 
  private:
-  static constexpr std::size_t kBlock = std::size_t{2} << 20;  // one huge page
+  static constexpr std::size_t kBlock = kHugePage;
 
+  AheadMemory ahead_{true};
   std::vector<char*> blocks_;
   std::size_t used_ = 0;
 };
@@ -80,6 +76,10 @@ struct NothrowAllocator {
 
   Element* allocate(std::size_t count) {
     if (count > std::numeric_limits<std::size_t>::max() / sizeof(Element)) return nullptr;
+    if constexpr (alignof(Element) == std::size_t(AheadMemory::kPlain)) {
+      if (char* offered = OfferedMemory::take(count * sizeof(Element)))
+        return reinterpret_cast<Element*>(offered);
+    }
     return static_cast<Element*>(
         ::operator new(count * sizeof(Element), std::align_val_t(alignof(Element)), std::nothrow));
   }

@@ -1,5 +1,7 @@
 #include "index/block_store.hpp"
 
+#include "index/ahead_memory.hpp"
+
 #include <algorithm>
 #include <chrono>
 #include <new>
@@ -11,7 +13,6 @@
 namespace errata {
 namespace {
 
-constexpr std::size_t kHugePage = std::size_t{2} << 20;  // x86-64 and most arm64 kernels
 constexpr std::size_t kSmallPage = 4096;
 // A block is a sixteenth of what is there: little is wasted, and few blocks are made.
 constexpr std::size_t kGrowth = 16;
@@ -27,6 +28,10 @@ std::byte* allocate(std::size_t bytes) {
   if (memory != nullptr && bytes >= kHugePage) (void)madvise(memory, bytes, MADV_HUGEPAGE);
 #endif
   return static_cast<std::byte*>(memory);
+}
+
+void release(void* block, std::size_t bytes) {
+  ::operator delete(block, std::align_val_t(alignment_of(bytes)));
 }
 
 std::byte* allocate_touched(std::size_t bytes) {
@@ -54,11 +59,14 @@ bool BlockStore::ready(std::size_t slots) const {
 
 void BlockStore::prepare(std::size_t slots) {
   if (ready(slots)) return;
-  if (!ahead_.valid()) {
-    ahead_chunks_ = next_chunks();
-    ahead_ = std::async(std::launch::async, allocate_touched, ahead_chunks_ * chunk_bytes_);
-  }
+  if (!ahead_.valid()) begin_ahead();
   ahead_.wait();
+}
+
+void BlockStore::begin_ahead() {
+  ahead_chunks_ = next_chunks();
+  ahead_ = std::async(std::launch::async, allocate_touched, ahead_chunks_ * chunk_bytes_);
+  ahead_bytes_.store(ahead_chunks_ * chunk_bytes_);
 }
 
 bool BlockStore::reserve(std::size_t slots) {
@@ -66,39 +74,44 @@ bool BlockStore::reserve(std::size_t slots) {
     const bool was_ahead = ahead_.valid();
     const std::size_t count = was_ahead ? ahead_chunks_ : next_chunks();
     std::byte* data = was_ahead ? ahead_.get() : allocate(count * chunk_bytes_);
+    ahead_bytes_.store(0);
     if (data == nullptr) return false;
-    blocks_.push_back({data, count, nullptr});
+    const auto free = [bytes = count * chunk_bytes_](void* block) { release(block, bytes); };
+    blocks_.push_back({std::shared_ptr<void>(data, free), count, false});
     for (std::size_t i = 0; i < count; ++i) chunks_.push_back(data + i * chunk_bytes_);
     memory_bytes_ += count * chunk_bytes_;
-    if (was_ahead) {
-      ahead_chunks_ = next_chunks();
-      ahead_ = std::async(std::launch::async, allocate_touched, ahead_chunks_ * chunk_bytes_);
-    }
+    if (was_ahead) begin_ahead();
   }
   return true;
 }
 
-void BlockStore::drop_ahead() {
-  if (!ahead_.valid()) return;
-  std::byte* data = ahead_.get();
-  ::operator delete(data, std::align_val_t(alignment_of(ahead_chunks_ * chunk_bytes_)));
+/// Goes once the other thread is done with it.
+std::shared_ptr<void> BlockStore::take_ahead() {
+  if (!ahead_.valid()) return nullptr;
+  ahead_bytes_.store(0);
+  const auto free = [bytes = ahead_chunks_ * chunk_bytes_](void* pending) {
+    const std::unique_ptr<std::future<std::byte*>> block(static_cast<std::future<std::byte*>*>(pending));
+    release(block->get(), bytes);
+  };
+  return {static_cast<void*>(new std::future<std::byte*>(std::move(ahead_))), free};
 }
 
-void BlockStore::truncate(std::size_t slots) {
-  if (chunks_.size() * kChunkSlots > slots) drop_ahead();
+std::vector<std::shared_ptr<void>> BlockStore::truncate(std::size_t slots) {
+  std::vector<std::shared_ptr<void>> taken;
+  if (chunks_.size() * kChunkSlots > slots) taken.push_back(take_ahead());
   while (!blocks_.empty() && (chunks_.size() - blocks_.back().chunks) * kChunkSlots >= slots) {
-    const Block& block = blocks_.back();
-    const std::size_t bytes = block.chunks * chunk_bytes_;
-    if (!block.owner) ::operator delete(block.data, std::align_val_t(alignment_of(bytes)));
+    Block& block = blocks_.back();
     chunks_.resize(chunks_.size() - block.chunks);
-    memory_bytes_ -= bytes;
-    if (block.owner) {
+    memory_bytes_ -= block.chunks * chunk_bytes_;
+    if (block.adopted) {
       unverified_.store(false);
       verify_ = nullptr;
       verified_ = std::vector<std::atomic<std::uint8_t>>();
     }
+    taken.push_back(std::move(block.memory));
     blocks_.pop_back();
   }
+  return taken;
 }
 
 void BlockStore::adopt(std::byte* data, std::size_t chunks, std::shared_ptr<void> owner, std::size_t parts,
@@ -109,7 +122,7 @@ void BlockStore::adopt(std::byte* data, std::size_t chunks, std::shared_ptr<void
     verified_ = std::vector<std::atomic<std::uint8_t>>(chunks * parts);
     unverified_.store(true);
   }
-  blocks_.push_back({data, chunks, std::move(owner)});
+  blocks_.push_back({std::move(owner), chunks, true});
   for (std::size_t i = 0; i < chunks; ++i) chunks_.push_back(data + i * chunk_bytes_);
   memory_bytes_ += chunks * chunk_bytes_;
 }
@@ -118,7 +131,7 @@ void BlockStore::fault_in(std::size_t first, std::size_t count) const {
 #if defined(MADV_POPULATE_READ)
   count = std::min(count, chunks_.size() - std::min(first, chunks_.size()));
   // What is adopted lies in one block. Kernels before 5.14 refuse.
-  if (count == 0 || !blocks_[0].owner || first + count > blocks_[0].chunks) return;
+  if (count == 0 || !blocks_[0].adopted || first + count > blocks_[0].chunks) return;
   const std::size_t begin = reinterpret_cast<std::uintptr_t>(chunks_[first]) / kSmallPage * kSmallPage;
   const std::size_t end = reinterpret_cast<std::uintptr_t>(chunks_[first]) + count * chunk_bytes_;
   (void)madvise(reinterpret_cast<void*>(begin), end - begin, MADV_POPULATE_READ);

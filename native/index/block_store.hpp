@@ -33,8 +33,8 @@ class BlockStore {
   /// `chunk_bytes` must be a multiple of 64.
   explicit BlockStore(std::size_t chunk_bytes) : chunk_bytes_(chunk_bytes) {}
   ~BlockStore() {
-    truncate(0);
-    drop_ahead();
+    (void)truncate(0);
+    (void)take_ahead();
   }
   BlockStore(const BlockStore&) = delete;
   BlockStore& operator=(const BlockStore&) = delete;
@@ -42,9 +42,7 @@ class BlockStore {
   std::size_t chunks() const { return chunks_.size(); }
   std::size_t chunk_bytes() const { return chunk_bytes_; }
   /// With what is got ready for later.
-  std::size_t memory_bytes() const {
-    return memory_bytes_ + (ahead_.valid() ? ahead_chunks_ * chunk_bytes_ : 0);
-  }
+  std::size_t memory_bytes() const { return memory_bytes_ + ahead_bytes_.load(); }
 
   /// Makes room for at least `slots` slots. False when memory runs out; what was there stays usable.
   bool reserve(std::size_t slots);
@@ -53,8 +51,9 @@ class BlockStore {
   bool ready(std::size_t slots) const;
   /// Waits until it is: for writers, before they take a lock.
   void prepare(std::size_t slots);
-  /// Frees the blocks that lie wholly at or past `slots`.
-  void truncate(std::size_t slots);
+  /// Takes the blocks out that lie wholly at or past `slots`. They go with what is returned: giving hundreds
+  /// of megabytes back takes tens of milliseconds, which need no lock.
+  std::vector<std::shared_ptr<void>> truncate(std::size_t slots);
   /// Takes `chunks` chunks that lie in foreign memory (a mapped snapshot) which `owner` keeps alive; only
   /// into an empty store. Where `verify` is given, it verifies one of `parts` equal parts a chunk has,
   /// numbered over all chunks, and nothing of a chunk may be used before `sound(chunk)`, or of a part before
@@ -79,19 +78,21 @@ class BlockStore {
 
  private:
   struct Block {
-    std::byte* data;
+    std::shared_ptr<void> memory;
     std::size_t chunks;
-    std::shared_ptr<void> owner;  // null: ours
+    bool adopted;
   };
 
   std::size_t next_chunks() const;
-  void drop_ahead();
+  void begin_ahead();
+  std::shared_ptr<void> take_ahead();
 
   std::size_t chunk_bytes_;
   std::size_t memory_bytes_ = 0;
   std::vector<Block> blocks_;
   std::future<std::byte*> ahead_;  // the next block, while it is got ready
   std::size_t ahead_chunks_ = 0;
+  std::atomic<std::size_t> ahead_bytes_{0};  // asked for while the writer gets the block ready
   std::vector<std::byte*> chunks_;
 
   std::atomic<bool> unverified_{false};

@@ -160,6 +160,16 @@ constexpr std::size_t kContexts = 16;
 // cluster.
 constexpr std::size_t kUpperBeam = 4;
 
+// Room for so few nodes more is there in 0.1 ms.
+constexpr std::size_t kFewNodes = std::size_t{1} << 15;
+// Memory for more nodes is got ready while this share of them is still to come.
+constexpr std::size_t kAheadShare = 64;
+
+/// Grown by a quarter: doubling costs 8 bytes for each node that never comes, and moves them all the same.
+std::size_t grown(std::size_t capacity, std::size_t nodes) {
+  return std::max<std::size_t>({1024, nodes, capacity / 4 * 5});
+}
+
 Status out_of_memory() {
   return Status::fail(Code::kOutOfMemory, "Expected memory for the graph, received none");
 }
@@ -174,6 +184,7 @@ struct Graph::Impl {
   GraphOptions options;
   std::shared_ptr<Arena> arena;
   Hnsw hnsw;
+  AheadMemory ahead{false};
   CodeQuery builders[kBuilders];
 
   // USearch keeps its search buffers by thread number: a search borrows a number.
@@ -277,15 +288,27 @@ std::size_t Graph::capacity() const {
 }
 
 std::size_t Graph::memory_bytes() const {
-  return impl_->hnsw.tape_allocator().arena->memory_bytes() + capacity() * sizeof(void*);
+  return impl_->hnsw.tape_allocator().arena->memory_bytes() + capacity() * sizeof(void*) +
+         impl_->ahead.bytes();
 }
 
 Status Graph::reserve(std::size_t nodes) {
   Hnsw& hnsw = impl_->hnsw;
   if (nodes <= hnsw.capacity()) return {};
-  // Grown by a quarter: doubling costs 8 bytes for each node that never comes, and moves them all the same.
-  const std::size_t members = std::max<std::size_t>({1024, nodes, hnsw.capacity() / 4 * 5});
+  const std::size_t prepared = impl_->ahead.bytes() / sizeof(void*);
+  const std::size_t members = prepared >= nodes ? prepared : grown(hnsw.capacity(), nodes);
+  const OfferedMemory offered(impl_->ahead.take(), members * sizeof(void*));
   return hnsw.try_reserve(us::index_limits_t(members, kContexts)) ? Status{} : out_of_memory();
+}
+
+bool Graph::ready(std::size_t nodes) const {
+  return nodes <= capacity() || nodes < kFewNodes || impl_->ahead.ready();
+}
+
+void Graph::prepare(std::size_t nodes) {
+  if (nodes < kFewNodes || nodes + nodes / kAheadShare <= capacity()) return;
+  impl_->ahead.prepare(grown(capacity(), nodes) * sizeof(void*));
+  if (nodes > capacity()) impl_->ahead.wait();
 }
 
 Status Graph::add(std::size_t builder) {

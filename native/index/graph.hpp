@@ -65,6 +65,11 @@ class Graph {
 
   /// Makes room for that many nodes.
   Status reserve(std::size_t nodes);
+  /// Whether `reserve` would take no more than the copy of a pointer a node, a millisecond at a million.
+  bool ready(std::size_t nodes) const;
+  /// For the one writer, before it takes the lock: gets memory ready when it will soon be needed, and waits
+  /// for it where it is needed now.
+  void prepare(std::size_t nodes);
   /// Links the row in the next slot, which must exist; needs room. `builder` numbers the calling thread,
   /// below kBuilders.
   Status add(std::size_t builder);

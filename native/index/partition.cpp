@@ -75,6 +75,7 @@ Status Partition::put(const PutBatch& batch) {
       rows_.blocks().prepare(info_.size() + kRowKinds);
       if (codes_) codes_->blocks().prepare(info_.size() + kRowKinds);
       info_.blocks().prepare(info_.size() + kRowKinds);
+      if (graph_) graph_->prepare(info_.size() + kRowKinds);
     }
     std::lock_guard<RwLock> guard(lock_);
     const Clock::time_point end = Clock::now() + kSlice;
@@ -91,7 +92,7 @@ Status Partition::put(const PutBatch& batch) {
 bool Partition::room_ready() const {
   const std::size_t slots = info_.size() + kRowKinds;
   return rows_.blocks().ready(slots) && info_.blocks().ready(slots) &&
-         (!codes_ || codes_->blocks().ready(slots));
+         (!codes_ || codes_->blocks().ready(slots)) && (!graph_ || graph_->ready(slots));
 }
 
 Status Partition::remove(const Key* keys, std::size_t n, std::size_t& removed) {
@@ -269,6 +270,7 @@ PartitionStats Partition::stats() const {
   stats.filter_hits = filters_.hits();
   stats.filter_misses = filters_.misses();
   stats.bookkeeping_bytes += info_.blocks().memory_bytes();
+  stats.longest_hold_us = longest_hold_.us();
   stats.has_graph = graph_ != nullptr;
   stats.building = tending_.load();
   return stats;

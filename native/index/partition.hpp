@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "common/bitmap.hpp"
+#include "common/held_guard.hpp"
 #include "common/rw_lock.hpp"
 #include "common/status.hpp"
 #include "common/steady_map.hpp"
@@ -150,6 +151,8 @@ struct PartitionStats {
   std::size_t cached_filters = 0;
   std::size_t filter_hits = 0;  // searches whose filter was cached, and
   std::size_t filter_misses = 0;
+  /// Processor time of the longest that the background held writers up at once.
+  double longest_hold_us = 0;
   bool has_graph = false;
   bool building = false;  // or compacting, or checking the graph
 };
@@ -257,7 +260,6 @@ class Partition {
   std::size_t key_count() const { return indexing_.load() ? restored_keys_ : keys_.size(); }
   Allowed allow(const Filter& filter) const;
   std::size_t beam(const Query& query) const;
-  void measure_costs(const Graph& graph, CostModel& costs, GraphCosts& graph_costs) const;
   bool time_searches(const Graph& graph, const std::vector<Slot>& slots, const Bitmap* allowed,
                      double& node_us, double& nodes_per_beam) const;
   Plan plan(const Query& query, const Allowed& allowed) const;
@@ -299,7 +301,7 @@ class Partition {
   void drop_graph();
   bool finds(const Graph& graph, Slot slot) const;
 
-  enum class Task { kNone, kRestore, kCompact, kBuild, kAudit };
+  enum class Task { kNone, kRestore, kFree, kCompact, kBuild, kAudit };
   Task due() const;
   Status save_slots(SnapshotWriter& writer, std::uint32_t number) const;
   struct Restored;  // what of a snapshot is still to be taken over
@@ -318,6 +320,8 @@ class Partition {
   void end_head_start() const;
   bool verify_blocks(const BlockStore& blocks) const;
   void build(std::unique_ptr<Graph> loaded);
+  void measure_costs(const Graph& graph, CostModel& costs, GraphCosts& graph_costs) const;
+  bool few_left(const Graph& graph) const;
   bool link_rows(Graph& graph);
   bool link_dirty(Graph& graph);
   template <typename Work>
@@ -358,6 +362,8 @@ class Partition {
   Graph* growing_ = nullptr;      // the graph that is being built
   std::vector<Slot> dirty_;       // its slots that were rewritten meanwhile
   std::size_t compactions_ = 0, audits_ = 0, repairs_ = 0;
+  std::vector<std::shared_ptr<void>> garbage_;  // what the background is to free, without the lock
+  mutable LongestHold longest_hold_;
 
   std::shared_ptr<Restored> restored_;
   std::size_t restored_keys_ = 0;

@@ -88,7 +88,7 @@ Status Partition::audit_pass(std::size_t pass, std::size_t& lost, AuditReport& r
   std::vector<Slot> unsettled;
   for (std::size_t slot = 0;;) {
     {
-      std::shared_lock<RwLock> guard(lock_);
+      const HeldShared guard(lock_, longest_hold_);
       if (stop.load()) {
         return Status::fail(Code::kClosed, "Expected an open index, received a call after close()");
       }
@@ -106,7 +106,7 @@ Status Partition::audit_pass(std::size_t pass, std::size_t& lost, AuditReport& r
       }
     }
     for (; !unsettled.empty(); unsettled.pop_back()) {
-      std::lock_guard<RwLock> guard(lock_);
+      const HeldAlone guard(lock_, longest_hold_);
       const Slot row = unsettled.back();
       // A writer may have come in between.
       if (graph_ && row < graph_->size() && live_.test(row)) settle_row(row, pass + 1 < kPasses, report);

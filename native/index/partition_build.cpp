@@ -13,9 +13,11 @@
 namespace errata {
 namespace {
 
-// What the builder may still link while everyone waits, at the moment of the swap: about 5 ms at 384
+// What the builder may still link while everyone waits, at the moment of the swap: about 2 ms at 384
 // dimensions.
-constexpr std::size_t kFinalLinks = 16;
+constexpr std::size_t kFinalLinks = 4;
+// A new graph has room for a sixteenth more, so that growing it again is not due as soon as it serves.
+constexpr std::size_t kRoom = 16;
 // Rows of a new graph that are searched for between two looks at the lock: a quarter of a millisecond.
 constexpr std::size_t kProofSlice = 8;
 // So many codes are compared in about a microsecond.
@@ -36,7 +38,7 @@ void Partition::build(std::unique_ptr<Graph> loaded) {
   auto graph =
       fresh ? std::make_unique<Graph>(rows_, codes_.get(), kernels_, options_.graph) : std::move(loaded);
   {
-    std::lock_guard<RwLock> guard(lock_);
+    const HeldAlone guard(lock_, longest_hold_);
     if (fresh) {
       churn_ = 0;
       dirty_.clear();
@@ -48,7 +50,7 @@ void Partition::build(std::unique_ptr<Graph> loaded) {
   GraphCosts graph_costs = graph_costs_;
   std::vector<Slot> lost;
   std::size_t proven = graph->size();  // nodes that were there when all were searched for
-  bool ready = false, doubtful = !fresh && audit_due_;
+  bool ready = false, measured = false, doubtful = !fresh && audit_due_;
   while (!stop_tender_.load()) {
     if (!ready) {
       if (!link_rows(*graph)) break;
@@ -56,22 +58,27 @@ void Partition::build(std::unique_ptr<Graph> loaded) {
         proven = graph->size();
         if (!prove(*graph, lost)) break;
       }
-      std::shared_lock<RwLock> guard(lock_);
-      ready = dirty_.size() + (live_end() - std::min(live_end(), graph->size())) <= kFinalLinks;
-      if (ready) measure_costs(*graph, costs, graph_costs);
+      {
+        const HeldShared guard(lock_, longest_hold_);
+        ready = few_left(*graph);
+      }
+      if (ready && !measured) {
+        measure_costs(*graph, costs, graph_costs);
+        measured = true;
+      }
       continue;
     }
-    std::lock_guard<RwLock> guard(lock_);
+    const HeldAlone guard(lock_, longest_hold_);
     // Writers may have come in between: then a few more steps beside the searches.
     const std::size_t end = live_end();
-    ready = dirty_.size() + (end - std::min(end, graph->size())) <= kFinalLinks;
+    ready = few_left(*graph);
     if (!ready) continue;
     bool linked = graph->reserve(std::max(end, graph->size())).ok();
     while (linked && graph->size() < end) linked = graph->add(0).ok();
     while (linked && !dirty_.empty()) linked = link_dirty(*graph);
     if (!linked) break;
     // The slots that the new graph does not know are all free: they go with the old graph.
-    graph_.reset();
+    garbage_.push_back(std::move(graph_));
     truncate(graph->size());
     graph_ = std::move(graph);
     // A few lost ones are compared beside each search until an audit is due anyway; many are a reason for
@@ -88,10 +95,16 @@ void Partition::build(std::unique_ptr<Graph> loaded) {
     return;
   }
   // Stopped, or out of memory: searches go on as before, and no further try is made until the next write.
-  std::lock_guard<RwLock> guard(lock_);
+  const HeldAlone guard(lock_, longest_hold_);
   stop_tender_.store(true);
   growing_ = nullptr;
   dirty_.clear();
+}
+
+/// Whether what a graph lacks can be linked while everyone waits.
+bool Partition::few_left(const Graph& graph) const {
+  const std::size_t end = live_end();
+  return dirty_.size() + (end - std::min(end, graph.size())) <= kFinalLinks;
 }
 
 /// Runs `work(builder)` on as many threads as `items` rows are worth, numbered from 0.
@@ -108,21 +121,22 @@ void Partition::on_build_threads(std::size_t items, Work work) const {
 bool Partition::link_rows(Graph& graph) {
   std::size_t end = 0;
   {
-    // No insertion is under way now: the only moment at which the graph may grow.
-    std::shared_lock<RwLock> guard(lock_);
+    const HeldShared guard(lock_, longest_hold_);
     end = live_end();
-    if (graph.size() < end && !graph.reserve(end).ok()) return false;
   }
+  // No insertion is under way now: the only moment at which the graph may grow.
+  const std::size_t room = std::max(kFinalLinks, end / kRoom);
+  if (graph.capacity() < end + kFinalLinks && !graph.reserve(end + room).ok()) return false;
   std::atomic<std::size_t> claimed{graph.size()};
   std::atomic<bool> failed{false};
   on_build_threads(end - std::min(end, graph.size()), [&](std::size_t builder) {
     while (!stop_tender_.load() && !failed.load() && claimed.fetch_add(1) < end) {
-      std::shared_lock<RwLock> guard(lock_);
+      const HeldShared guard(lock_, longest_hold_);
       if (!graph.add(builder).ok()) failed.store(true);
     }
   });
   while (!failed.load() && !stop_tender_.load()) {
-    std::shared_lock<RwLock> guard(lock_);
+    const HeldShared guard(lock_, longest_hold_);
     if (dirty_.empty()) break;
     if (!link_dirty(graph)) failed.store(true);
   }
@@ -141,13 +155,13 @@ bool Partition::link_dirty(Graph& graph) {
 /// where it was stopped or memory ran out.
 bool Partition::prove(Graph& graph, std::vector<Slot>& lost) {
   {
-    std::lock_guard<RwLock> guard(lock_);
+    const HeldAlone guard(lock_, longest_hold_);
     wear_ = 0;
   }
   if (!find_lost(graph, lost)) return false;
   if (lost.empty()) return true;
   for (const Slot slot : lost) {
-    std::shared_lock<RwLock> guard(lock_);
+    const HeldShared guard(lock_, longest_hold_);
     if (stop_tender_.load() || !graph.update(slot).ok()) return false;
   }
   return find_lost(graph, lost);
@@ -160,7 +174,7 @@ bool Partition::find_lost(const Graph& graph, std::vector<Slot>& lost) const {
   const std::size_t end = graph.size();
   on_build_threads(end, [&](std::size_t) {
     for (std::size_t slot; !stop_tender_.load() && (slot = claimed.fetch_add(kProofSlice)) < end;) {
-      std::shared_lock<RwLock> guard(lock_);
+      const HeldShared guard(lock_, longest_hold_);
       for (const std::size_t last = std::min(end, slot + kProofSlice); slot < last; ++slot) {
         if (!live_.test(slot) || finds(graph, static_cast<Slot>(slot))) continue;
         std::lock_guard<std::mutex> one(mutex);

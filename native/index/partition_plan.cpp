@@ -130,11 +130,10 @@ Partition::Plan Partition::plan(const Query& query, const Allowed& allowed) cons
   return plan;
 }
 
-/// Searches for rows of its own. Takes the quicker runs: what disturbs a run only makes it longer. False
-/// where nothing could be measured.
+/// Searches for rows of its own, each under the lock by itself. Takes the quicker runs: what disturbs a run
+/// only makes it longer. False where nothing could be measured.
 bool Partition::time_searches(const Graph& graph, const std::vector<Slot>& slots, const Bitmap* allowed,
                               double& node_us, double& nodes_per_beam) const {
-  const ScanSource source = this->source();
   std::vector<double> times;
   std::size_t distances = 0;
   GraphSearch search;
@@ -143,7 +142,8 @@ bool Partition::time_searches(const Graph& graph, const std::vector<Slot>& slots
       static_cast<std::size_t>(static_cast<double>(options_.ef_search) * (allowed ? kFilteredBeam : 1.0));
   const std::size_t searches = allowed ? kSampleFiltered : kSampleSearches;
   for (std::size_t i = 0; i < searches; ++i) {
-    const ScanQuery query(source, rows_.row(slots[i * slots.size() / searches]));
+    const HeldShared guard(lock_, longest_hold_);
+    const ScanQuery query(source(), rows_.row(slots[i * slots.size() / searches]));
     search.vector = query.vector;
     search.coded = &query.coded;
     const Clock::time_point start = Clock::now();
@@ -159,48 +159,55 @@ bool Partition::time_searches(const Graph& graph, const std::vector<Slot>& slots
 }
 
 /// The calibration at start knows neither how far apart this partition's rows lie in memory nor how its graph
-/// is shaped.
+/// is shaped. All in all 20 ms, so the lock is let go in between: rows that go meanwhile leave their bytes
+/// behind, since only the background, which this is, gives memory back.
 void Partition::measure_costs(const Graph& graph, CostModel& costs, GraphCosts& graph_costs) const {
   std::vector<Slot> slots;
-  const std::size_t step = std::max<std::size_t>(1, info_.size() / kSampleRows);
-  for (std::size_t slot = 0; slot < info_.size(); slot += step) {
-    if (live_.test(slot)) slots.push_back(static_cast<Slot>(slot));
+  // A random half, as a filter without any pattern.
+  Bitmap half;
+  std::size_t count = 0, passed = 0, words = 0;
+  {
+    const HeldShared guard(lock_, longest_hold_);
+    count = info_.size();
+    const std::size_t step = std::max<std::size_t>(1, count / kSampleRows);
+    for (std::size_t slot = 0; slot < count; slot += step) {
+      if (live_.test(slot)) slots.push_back(static_cast<Slot>(slot));
+    }
+    std::mt19937_64 random(1);
+    words = live_.word_count();
+    for (std::size_t word = 0; word < words; ++word) {
+      const std::uint64_t bits = live_.word(word) & random();
+      half.or_word(word, bits);
+      passed += count_bits(bits);
+    }
   }
   if (slots.size() < kSampleSearches) return;
   double node_us = 0, filtered_us = 0;
   if (!time_searches(graph, slots, nullptr, node_us, graph_costs.nodes_per_beam)) return;
-  // A random half, as a filter without any pattern.
-  Bitmap half;
-  std::size_t passed = 0;
-  std::mt19937_64 random(1);
-  for (std::size_t word = 0; word < live_.word_count(); ++word) {
-    const std::uint64_t bits = live_.word(word) & random();
-    half.or_word(word, bits);
-    passed += count_bits(bits);
-  }
   if (time_searches(graph, slots, &half, filtered_us, graph_costs.filtered_nodes_per_beam)) {
-    graph_costs.filtered_nodes_per_beam *= static_cast<double>(passed) / static_cast<double>(info_.size());
+    graph_costs.filtered_nodes_per_beam *= static_cast<double>(passed) / static_cast<double>(count);
     if (options_.costs == nullptr) graph_costs.filtered_node = std::max(1.0, filtered_us / node_us);
   }
   if (options_.costs != nullptr) return;
   costs.node_us = node_us;
-  const ScanSource source = this->source();
-  const ScanQuery query(source, rows_.row(slots[0]));
   double picked = 1e12, whole = 1e12;
-  const std::size_t words = std::min(live_.word_count(), kSampleRows / kChunkSlots);
+  const std::size_t scanned = std::min(words, kSampleRows / kChunkSlots);
   for (std::size_t run = 0; run < kSampleRuns; ++run) {
+    const HeldShared guard(lock_, longest_hold_);
+    const ScanSource source = this->source();
+    const ScanQuery query(source, rows_.row(slots[0]));
     NearRows near(10, query.margin);
     Clock::time_point start = Clock::now();
     (void)scan_list(source, query, slots, near, nullptr);
     picked = std::min(picked, us_since(start));
     start = Clock::now();
     // Another part each time, so that it comes out of memory as in a search.
-    (void)scan_words(source, query, live_, live_.word_count() / kSampleRuns * run,
-                     live_.word_count() / kSampleRuns * run + words, near, nullptr);
+    const std::size_t first = words / kSampleRuns * run;
+    (void)scan_words(source, query, live_, first, first + scanned, near, nullptr);
     whole = std::min(whole, us_since(start));
   }
   costs.picked_row_us = picked / static_cast<double>(slots.size());
-  if (words * kChunkSlots == kSampleRows) costs.row_us = whole / static_cast<double>(kSampleRows);
+  if (scanned * kChunkSlots == kSampleRows) costs.row_us = whole / static_cast<double>(kSampleRows);
 }
 
 }  // namespace errata

@@ -80,6 +80,7 @@ Status Partition::restore(const std::shared_ptr<Snapshot>& snapshot, std::uint32
   if (!status.ok()) return status;
   if (!info_.empty()) return Status::fail(Code::kInvalidInput, "Expected an empty partition to restore");
   auto restored = std::make_shared<Restored>();
+  std::unique_ptr<Graph> loaded;
   {
     std::lock_guard<RwLock> guard(lock_);
     status = take_sections(snapshot, number, *restored);
@@ -88,8 +89,7 @@ Status Partition::restore(const std::shared_ptr<Snapshot>& snapshot, std::uint32
       status = index_rows(*restored);
       if (status.ok()) status = load_graph(*restored, graph);
       if (status.ok() && graph) {
-        measure_costs(*graph, costs_, graph_costs_);
-        graph_ = std::move(graph);
+        loaded = std::move(graph);
       }
     } else if (status.ok()) {
       indexing_.store(true);
@@ -100,6 +100,15 @@ Status Partition::restore(const std::shared_ptr<Snapshot>& snapshot, std::uint32
     }
     if (!status.ok()) forget_rows();
   }
+  if (loaded) {
+    CostModel costs = costs_;
+    GraphCosts graph_costs = graph_costs_;
+    measure_costs(*loaded, costs, graph_costs);
+    std::lock_guard<RwLock> guard(lock_);
+    costs_ = costs;
+    graph_costs_ = graph_costs;
+    graph_ = std::move(loaded);
+  }
   if (status.ok()) maintain();
   return status;
 }
@@ -107,15 +116,15 @@ Status Partition::restore(const std::shared_ptr<Snapshot>& snapshot, std::uint32
 /// As it was: empty.
 void Partition::forget_rows() {
   drop_graph();
-  info_.truncate(0);
+  (void)info_.truncate(0);
   keys_.clear();
   tags_.clear();
   live_ = {};
   primary_ = {};
   live_rows_ = free_word_ = restored_keys_ = 0;
   code_error_ = 0;
-  rows_.blocks().truncate(0);
-  if (codes_) codes_->blocks().truncate(0);
+  (void)rows_.blocks().truncate(0);
+  if (codes_) (void)codes_->blocks().truncate(0);
 }
 
 /// Rows, codes and slots, and which slots are live.
@@ -266,7 +275,7 @@ bool Partition::verify_blocks(const BlockStore& blocks) const {
   const std::size_t chunks = chunks_of(restored_->head.slots);
   for (std::size_t chunk = 0; chunk < chunks;) {
     // A writer may change a chunk only between two slices, and has it verified before.
-    std::shared_lock<RwLock> guard(lock_);
+    const HeldShared guard(lock_, longest_hold_);
     if (closed_.load()) return false;
     const std::size_t end = std::min(chunks, chunk + kChunksASlice);
     blocks.fault_in(chunk, end - chunk);

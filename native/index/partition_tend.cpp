@@ -20,6 +20,7 @@ constexpr std::chrono::microseconds kSlice{500};
 
 Partition::Task Partition::due() const {
   if (restored_) return Task::kRestore;
+  if (!garbage_.empty()) return Task::kFree;
   // Removed rows cost memory and a share of every scan: at a quarter their slots are closed up.
   const bool sparse = tombstones() * 4 >= info_.size() && tombstones() != 0 &&
                       (tombstones() >= kLeastTombstones || compaction_wanted_);
@@ -40,7 +41,10 @@ void Partition::maintain() {
   if (closed_.load()) return;
   {
     std::lock_guard<RwLock> guard(lock_);
-    if (graph_ && live_rows_ < options_.graph_threshold / 2) drop_graph();
+    if (graph_ && live_rows_ < options_.graph_threshold / 2) {
+      garbage_.push_back(std::move(graph_));
+      drop_graph();
+    }
     if (tending_.load() || due() == Task::kNone) return;
     tending_.store(true);
   }
@@ -59,17 +63,22 @@ void Partition::drop_graph() {
 void Partition::tend() {
   for (;;) {
     Task task;
+    std::vector<std::shared_ptr<void>> garbage;
     {
-      std::lock_guard<RwLock> guard(lock_);
+      const HeldAlone guard(lock_, longest_hold_);
       task = stop_tender_.load() ? Task::kNone : due();
       if (task == Task::kNone) {
         std::lock_guard<std::mutex> settled(settled_mutex_);
         tending_.store(false);
+      } else {
+        garbage.swap(garbage_);
       }
     }
     switch (task) {
       case Task::kRestore:
         finish_restore();
+        break;
+      case Task::kFree:
         break;
       case Task::kCompact:
         compact_rows();
@@ -122,7 +131,7 @@ Status Partition::compact(std::size_t& freed) {
 
 void Partition::compact_rows() {
   for (bool more = true; more && !stop_tender_.load() && !closed_.load();) {
-    std::lock_guard<RwLock> guard(lock_);
+    const HeldAlone guard(lock_, longest_hold_);
     more = compact_slice();
   }
 }
@@ -165,9 +174,12 @@ bool Partition::compact_slice() {
 
 /// Gives back the slots from `end` on, all free; no graph may know them.
 void Partition::truncate(std::size_t end) {
-  info_.truncate(end);
-  rows_.blocks().truncate(end);
-  if (codes_) codes_->blocks().truncate(end);
+  const auto drop = [this](std::vector<std::shared_ptr<void>> blocks) {
+    garbage_.insert(garbage_.end(), blocks.begin(), blocks.end());
+  };
+  drop(info_.truncate(end));
+  drop(rows_.blocks().truncate(end));
+  if (codes_) drop(codes_->blocks().truncate(end));
   live_.resize_words((end + 63) / 64);
   primary_.resize_words((end + 63) / 64);
   free_word_ = std::min(free_word_, end / 64);

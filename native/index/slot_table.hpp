@@ -2,6 +2,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <vector>
 
 #include "index/block_store.hpp"
 
@@ -51,9 +53,9 @@ class SlotTable {
   }
   /// After `blocks().adopt()`.
   void adopted(std::size_t size) { size_ = size; }
-  void truncate(std::size_t size) {
+  std::vector<std::shared_ptr<void>> truncate(std::size_t size) {
     size_ = size;
-    blocks_.truncate(size);
+    return blocks_.truncate(size);
   }
 
  private:

@@ -72,6 +72,8 @@ export interface NativePartitionStats {
   /** Searches whose filter was cached, and those whose was not. */
   readonly filterHits: number;
   readonly filterMisses: number;
+  /** Processor time of the longest that the background held writers up at once, in microseconds. */
+  readonly longestHoldUs: number;
   readonly hasGraph: boolean;
   readonly building: boolean;
 }
