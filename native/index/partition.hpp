@@ -37,9 +37,9 @@ using Key = std::uint64_t;
 
 /// Rows a key may own, one of each kind: 0 the lesson, 1 the situation.
 constexpr std::size_t kRowKinds = 2;
-/// Rows beyond the wanted ones that a graph search asks for and that are scored exactly: with codes the order
-/// of near ties is the codes', and 20 more made recall@10 equal the float32 graph's on every data set of the
-/// bench.
+/// Rows beyond the wanted ones that a graph search asks for, as far as its beam holds them, and that are
+/// scored exactly: with codes the order of near ties is the codes', and 20 more made recall@10 equal the
+/// float32 graph's on every data set of the bench.
 constexpr std::size_t kRescoreRows = 20;
 
 struct PartitionOptions {
@@ -259,7 +259,7 @@ class Partition {
   // All below need the lock: shared for const ones, exclusive for the others.
   std::size_t key_count() const { return indexing_.load() ? restored_keys_ : keys_.size(); }
   Allowed allow(const Filter& filter) const;
-  std::size_t beam(const Query& query) const;
+  std::size_t beam(const Query& query, bool filtered) const;
   bool time_searches(const Graph& graph, const std::vector<Slot>& slots, const Bitmap* allowed,
                      double& node_us, double& nodes_per_beam) const;
   Plan plan(const Query& query, const Allowed& allowed) const;

@@ -19,8 +19,8 @@ constexpr std::size_t kPasses = 3;
 }  // namespace
 
 /// Whether a search for a row's own vector finds the row, or so many equal ones that it has no place. It is
-/// the narrowest search that a caller may make, exact scores included: rows that are equal by their codes
-/// alone do not count.
+/// the narrowest search with the partition's own beam, exact scores included: rows that are equal by their
+/// codes alone do not count.
 bool Partition::finds(const Graph& graph, Slot slot) const {
   CodeQuery coded;
   if (codes_) codes_->load_query(slot, coded);

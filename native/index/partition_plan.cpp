@@ -68,10 +68,14 @@ Partition::Allowed Partition::allow(const Filter& filter) const {
   return allowed;
 }
 
-std::size_t Partition::beam(const Query& query) const {
-  const std::size_t ef = query.ef ? query.ef : options_.ef_search;
+std::size_t Partition::beam(const Query& query, bool filtered) const {
   const std::size_t rows_a_key = live_rows_ > key_count() ? kRowKinds : 1;
-  return std::max(ef, std::min(query.k, live_rows_) * rows_a_key + kRescoreRows);
+  const std::size_t wanted = std::min(query.k, live_rows_) * rows_a_key;
+  // A beam that a query names is taken at its word. The partition's own holds what is scored exactly, too, as
+  // do those of the audit.
+  if (!filtered && query.ef) return std::max(query.ef, wanted);
+  const std::size_t ef = std::max(query.ef ? query.ef : options_.ef_search, wanted + kRescoreRows);
+  return filtered ? static_cast<std::size_t>(static_cast<double>(ef) * kFilteredBeam) : ef;
 }
 
 std::size_t Partition::rows_wanted(const Allowed& allowed, std::size_t k) const {
@@ -105,8 +109,7 @@ Partition::Plan Partition::plan(const Query& query, const Allowed& allowed) cons
 
   // A filter that lets all pass is none.
   const bool filtered = allowed.filtered && allowed.rows < live_rows_;
-  const std::size_t ef =
-      static_cast<std::size_t>(static_cast<double>(beam(query)) * (filtered ? kFilteredBeam : 1.0));
+  const std::size_t ef = beam(query, filtered);
   const double node_us = costs_.node_us * (filtered ? graph_costs_.filtered_node : 1.0);
   const double fewest = static_cast<double>(ef) *
                         (filtered ? graph_costs_.filtered_nodes_per_beam : graph_costs_.nodes_per_beam);

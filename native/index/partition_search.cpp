@@ -155,7 +155,7 @@ Status Partition::run_graph(const Query& query, const Allowed& allowed, const Sc
   const std::size_t wanted = rows_wanted(allowed, k);
   search.vector = query.vector;
   search.coded = &scanned.coded;
-  search.wanted = std::min(allowed.rows, wanted + kRescoreRows);
+  search.wanted = std::min({allowed.rows, wanted + kRescoreRows, search.ef});
   search.allowed = allowed.rows < info_.size() ? allowed.bitmap : nullptr;
   search.stop = query.stop;
   Status status = graph_->search(search);

@@ -42,7 +42,10 @@ export interface VectorQuery {
   readonly k: number;
   /** Compare every allowed vector, whatever it costs. Default false. */
   readonly exact?: boolean | undefined;
-  /** HNSW beam width; none: the index's default. Ignored by exact scans. */
+  /**
+   * HNSW beam width, at least k where it is less, a multiple of it with a filter; none: the index's default, and room for what is scored
+   * exactly. Ignored by exact scans.
+   */
   readonly efSearch?: number | undefined;
   /** Whether the answer also says how its plan was chosen. */
   readonly explain?: boolean | undefined;

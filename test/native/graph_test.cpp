@@ -125,6 +125,30 @@ ERRATA_TEST(hnsw_recall_at_10_keeps_its_floor_when_built_and_after_churn) {
   CHECK(lost <= model.entries.size() / 100);
 }
 
+ERRATA_TEST(a_beam_that_a_query_names_is_taken_at_its_word_down_to_k) {
+  std::mt19937_64 random(seed());
+  constexpr std::size_t n = 2000, kDims = 32;
+  const std::vector<float> rows = random_units(n, kDims, 20, random);
+  PartitionOptions options;
+  options.dimensions = kDims;
+  options.graph_threshold = 500;
+  options.costs = &kGraphIsCheap;
+  Partition partition(options, kernels());
+  CHECK(partition.put(plain_batch(0, n, rows.data(), kDims)).ok());
+  partition.settle();
+  std::size_t compared[3] = {};
+  const std::size_t beams[3] = {3, 12, 100}, used[3] = {10, 12, 100};
+  for (std::size_t i = 0; i < 3; ++i) {
+    for (std::size_t row = 0; row < n; row += 50) {
+      Answer answer;
+      CHECK(partition.search({&rows[row * kDims], 10, beams[i], {}}, answer).ok());
+      CHECK(answer.plan == "graph" && answer.hits.size() == 10 && answer.report.ef == used[i]);
+      compared[i] += answer.compared;
+    }
+  }
+  CHECK(compared[0] < compared[1] && compared[1] < compared[2]);
+}
+
 ERRATA_TEST(a_filtered_graph_search_gives_only_allowed_rows_and_all_of_them_where_few) {
   std::mt19937_64 random(seed());
   const std::size_t n = 5000;
