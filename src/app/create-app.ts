@@ -1,6 +1,7 @@
 import { createTokenCounters } from '../adapters/tokens/create-token-counters.js';
 import type { Config } from '../config/config.js';
 import type { FeedbackNote } from '../domain/note.js';
+import type { ModelChoice } from '../domain/served-model.js';
 import { createKeyCommands } from '../guard/key-commands.js';
 import { calibrationHandler } from '../jobs/calibration.js';
 import { compactionHandler } from '../jobs/compaction.js';
@@ -152,21 +153,11 @@ export async function createApp(parts: AppParts): Promise<App> {
       MODEL_SWITCH: modelSwitchHandler({
         store,
         clock,
-        serving: () => {
-          const { id, name } = serving().embedder.model;
-          return { modelId: id, name, retrieval: measured };
-        },
+        serving: () => ({ ...servedChoice(serving()), retrieval: measured }),
         openShadow: (name) => openShadowModel(shared, openEngines, name),
         settleMs: settings.modelSettleMs,
       }),
-      VECTOR_DROP: vectorDropHandler({
-        store,
-        clock,
-        serving: () => {
-          const { id, name } = serving().embedder.model;
-          return { modelId: id, name };
-        },
-      }),
+      VECTOR_DROP: vectorDropHandler({ store, clock, serving: () => servedChoice(serving()) }),
     },
   });
   if (runJobs) runner.start();
@@ -222,6 +213,12 @@ export async function createApp(parts: AppParts): Promise<App> {
       return closing;
     },
   };
+}
+
+/** By the name that opens it again, which a way back needs. */
+function servedChoice({ embedder, openedAs }: Engines): ModelChoice {
+  const { id, name } = embedder.model;
+  return { modelId: id, name: openedAs ?? name };
 }
 
 async function stats(

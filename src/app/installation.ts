@@ -7,6 +7,7 @@ import type { Config } from '../config/config.js';
 import { type OrderClassifier, parseOrderClassifier } from '../guard/order-classifier.js';
 import { CachingEmbedder } from '../models/caching-embedder.js';
 import { type SimilarityLimits, UNFITTED_SIMILARITIES } from '../notes/note-deps.js';
+import type { Cipher } from '../ports/cipher.js';
 import type { Embedder } from '../ports/embedder.js';
 import type { IndexSnapshots } from '../ports/index-snapshots.js';
 import type { LexicalIndex } from '../ports/lexical-index.js';
@@ -25,10 +26,13 @@ const STORE_FILE = 'errata.sqlite';
 
 /**
  * Opens what `MONGODB_URI` or the data folder holds. Each driver is loaded only where it is used: better-sqlite3 is bound to
- * the Node version it was compiled for, and a MongoDB installation must run without it.
+ * the Node version it was compiled for, and a MongoDB installation must run without it. Whoever opens engines, too, opens one cipher for
+ * both, since a key command may ask a service or a person.
  */
-export async function openStore(config: Config): Promise<Store> {
-  const cipher = openCipher(config);
+export async function openStore(
+  config: Config,
+  cipher: Cipher | undefined = openCipher(config),
+): Promise<Store> {
   if (config.mongodbUri !== undefined) {
     const { createMongoStore } = await import('../adapters/mongo/create-mongo-store.js');
     return createMongoStore({ uri: config.mongodbUri, cipher });
@@ -46,6 +50,8 @@ const GRAPH_THRESHOLD = 16_000;
 /** What retrieval works with beside the store. */
 export interface Engines {
   readonly embedder: Embedder;
+  /** What the embedder was opened by: a directory's place, where its own name says less. Absent: that name. */
+  readonly openedAs?: string | undefined;
   readonly vectorIndex: VectorIndex;
   readonly lexicalIndex: LexicalIndex;
   /** Absent where they were switched off. */
@@ -63,7 +69,11 @@ export interface Engines {
 }
 
 /** Loads the model and makes empty indexes. Errors: `UNKNOWN_MODEL`, `MODEL_NOT_INSTALLED`, `DIGEST_MISMATCH`, `TOOL_MISSING`. */
-export async function openEngines(config: Config, logger: Logger = silentLogger): Promise<Engines> {
+export async function openEngines(
+  config: Config,
+  logger: Logger = silentLogger,
+  cipher: Cipher | undefined = openCipher(config),
+): Promise<Engines> {
   const embedder = new CachingEmbedder(await openEmbedder(config, logger));
   const fittedScore = readFittedScore(embedder.model.name);
   let reranker: Reranker | undefined;
@@ -79,9 +89,10 @@ export async function openEngines(config: Config, logger: Logger = silentLogger)
     const lexicalIndex = createFtsLexicalIndex();
     return {
       embedder,
+      openedAs: config.embedder,
       vectorIndex,
       lexicalIndex,
-      snapshots: openSnapshots(config, vectorIndex, embedder.model.id),
+      snapshots: openSnapshots(config, vectorIndex, embedder.model.id, cipher),
       fittedScore,
       similarities: similaritiesOf(fittedScore, embedder.model.id, logger),
       // Also beside another reranker, for the case that this fails.

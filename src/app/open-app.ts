@@ -7,6 +7,7 @@ import { absentEngines } from './absent-engines.js';
 import { createApp } from './create-app.js';
 import { importFile } from './import-file.js';
 import { openEngines, openStore } from './installation.js';
+import { openCipher } from './open-cipher.js';
 import { servedModelName } from './served-model-name.js';
 
 /** Opens an installation for one command. What was opened is closed again when a step fails. */
@@ -17,10 +18,11 @@ export async function openApp(config: Config, options: OpenAppOptions): Promise<
     for (const part of opened.splice(0).reverse()) await part.close();
   };
   try {
-    const store = await openStore(config);
+    const cipher = openCipher(config, logger);
+    const store = await openStore(config, cipher);
     opened.push(store);
     const whole = options.parts === 'everything';
-    const openModel = (name: string) => openEngines({ ...config, embedder: name }, logger);
+    const openModel = (name: string) => openEngines({ ...config, embedder: name }, logger, cipher);
     const engines = whole ? await openModel(await servedModelName(store, config, logger)) : absentEngines();
     opened.push(engines);
     const app = await createApp({

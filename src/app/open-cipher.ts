@@ -3,9 +3,13 @@ import { commandKeys, environmentKeys, fileKeys, type KeySource } from '../adapt
 import type { Config } from '../config/config.js';
 import { ErrataError } from '../domain/errors.js';
 import type { Cipher } from '../ports/cipher.js';
+import { type Logger, silentLogger } from '../ports/logger.js';
 
-/** What seals notes, where a key is set. Errors: `INVALID_CONFIG` for keys that cannot be read, or from two places. */
-export function openCipher({ keyFile, keys, keyCommand }: Config): Cipher | undefined {
+/** What seals notes, where a key is set; keys that cannot be read again later are logged, once a reason. Errors: `INVALID_CONFIG` for keys that cannot be read, or from two places. */
+export function openCipher(
+  { keyFile, keys, keyCommand }: Config,
+  logger: Logger = silentLogger,
+): Cipher | undefined {
   const sources: KeySource[] = [
     ...(keyFile === undefined ? [] : [fileKeys(keyFile)]),
     ...(keys === undefined ? [] : [environmentKeys(keys, 'ERRATA_KEYS')]),
@@ -17,5 +21,9 @@ export function openCipher({ keyFile, keys, keyCommand }: Config): Cipher | unde
       'Expected one of ERRATA_KEY_FILE, ERRATA_KEYS and ERRATA_KEY_COMMAND, received more',
     );
   }
-  return sources[0] === undefined ? undefined : createAesGcmCipher(sources[0]);
+  const [source] = sources;
+  if (source === undefined) return undefined;
+  const onProblem = (error: unknown): void =>
+    logger.error({ error }, 'changed keys could not be read; those of before are in use');
+  return createAesGcmCipher(source, { onProblem });
 }

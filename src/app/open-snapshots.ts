@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { NativeVectorIndex } from '../adapters/native/native-vector-index.js';
 import { SnapshotFiles } from '../adapters/native/snapshot-files.js';
 import type { Config } from '../config/config.js';
+import type { Cipher } from '../ports/cipher.js';
 import type { IndexSnapshots } from '../ports/index-snapshots.js';
 import { openCipher } from './open-cipher.js';
 
@@ -18,8 +19,8 @@ export function openSnapshots(
   config: Config,
   index: NativeVectorIndex,
   modelId: string,
+  cipher: Cipher | undefined = openCipher(config),
 ): IndexSnapshots | undefined {
-  const cipher = openCipher(config);
   const plain = join(config.dataDir, SNAPSHOT_FILE);
   if (cipher !== undefined) rmSync(plain, { force: true });
   const path = cipher === undefined ? plain : join(config.dataDir, SEALED_FILE);

@@ -14,6 +14,7 @@ import { firstModelName } from './first-model.js';
 import { type Engines, openEngines, openStore } from './installation.js';
 import { loadSample, SAMPLE_NAMESPACE, SAMPLER, sampleGoldenSet } from './load-sample.js';
 import { modelFiles } from './model-files.js';
+import { openCipher } from './open-cipher.js';
 import { openTelemetry } from './telemetry.js';
 
 const CURSOR_SECRET = 'cursor-secret';
@@ -40,9 +41,10 @@ async function start(
   closeAll: () => Promise<void>,
 ): Promise<RunningServer> {
   const logger = createPinoLogger({ level: config.logLevel });
-  const store: Store = await openStore(config);
+  const cipher = openCipher(config, logger);
+  const store: Store = await openStore(config, cipher);
   opened.push(store);
-  const openModel = (name: string) => openEngines({ ...config, embedder: name }, logger);
+  const openModel = (name: string) => openEngines({ ...config, embedder: name }, logger, cipher);
   const pull = async (name: string) => {
     const onProgress = (progress: Progress) => options.onProgress?.(`Fetching ${name}`, progress);
     await modelFiles.pull(config, name, { onProgress, signal: options.signal });

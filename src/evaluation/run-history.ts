@@ -41,17 +41,18 @@ export async function readCases(
   );
 }
 
-/** Keeps a report's figures, without texts of queries, as the newest of at most 50 runs. */
+/** Keeps a report's figures, without texts of queries, as the newest of at most 50 runs. A run of the same id is replaced. */
 export async function recordRun(
   settings: Pick<SettingStore, 'get' | 'put' | 'remove' | 'replace'>,
   report: EvaluationReport,
+  id: string = randomUUID(),
 ): Promise<EvaluationRun> {
-  const run = toRun(report);
+  const run = toRun(report, id);
   if (report.cases.length <= MAX_CASES)
     await settings.put(casesSetting(run.namespace, run.id), JSON.stringify(report.cases.map(toCase)));
   const json = await changeSetting(settings, runsSetting(report.namespace), (json) => {
     const earlier = json === undefined ? [] : (JSON.parse(json) as readonly EvaluationRun[]);
-    return JSON.stringify([run, ...earlier].slice(0, MAX_RUNS));
+    return JSON.stringify([run, ...earlier.filter((other) => other.id !== id)].slice(0, MAX_RUNS));
   });
   const [overdue] = (JSON.parse(json) as readonly EvaluationRun[]).slice(RUNS_WITH_CASES);
   if (overdue !== undefined) await settings.remove(casesSetting(overdue.namespace, overdue.id));
@@ -62,9 +63,9 @@ function toCase({ id, half, taskType, expected, answered, measures }: CaseResult
   return { id, half, taskType, expected, answered, measures };
 }
 
-function toRun(report: EvaluationReport): EvaluationRun {
+function toRun(report: EvaluationReport, id: string): EvaluationRun {
   return {
-    id: randomUUID(),
+    id,
     namespace: report.namespace,
     createdAt: report.createdAt,
     goldenDigest: report.goldenDigest,

@@ -12,6 +12,7 @@ export function calibrationHandler(evaluations: Pick<Evaluations, 'calibrate'>):
       namespace: job.namespace,
       alpha: readAlpha(job.options.alpha),
       signal,
+      jobId: job.id,
       onProgress: (done, total) => checkpoint({ done, total }),
     });
     return made

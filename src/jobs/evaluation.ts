@@ -41,7 +41,8 @@ export function evaluationHandler({ store, retrieval }: EvaluationJobDeps): JobH
       },
     });
     await pending;
-    await recordRun(store.settings, report);
+    // By the job's id: one that was killed behind this line and is run again leaves one run, not two.
+    await recordRun(store.settings, report, job.id);
     const { recallAt3, mrr, abstentionRate } = report.all;
     return `recall@3 ${recallAt3.toFixed(3)}, MRR ${mrr.toFixed(3)}, abstained ${abstentionRate.toFixed(3)} over ${report.all.queries} queries`;
   };

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { ErrataError } from '../domain/errors.js';
 import { isErased } from '../domain/lifecycle.js';
@@ -47,7 +46,8 @@ export interface ModelSwitchDeps {
  * follows. Refused where the lower 95% bound of the difference in MRR is below −`epsilon`, or where no golden set is saved,
  * unless `force` is true. Option `rollback` goes back to the model before, without comparison.
  *
- * A killed run goes on: vectors that are stored are not made again. Errors: `INVALID_INPUT`, `MODEL_REFUSED`, `UNKNOWN_MODEL`,
+ * A killed run goes on: vectors that are stored are not made again, and one that was killed about the switch itself says what it
+ * switched from, once, and is no second one (a rollback would go back again). Errors: `INVALID_INPUT`, `MODEL_REFUSED`, `UNKNOWN_MODEL`,
  * `MODEL_NOT_INSTALLED`.
  */
 export function modelSwitchHandler(deps: ModelSwitchDeps): JobHandler {
@@ -55,7 +55,8 @@ export function modelSwitchHandler(deps: ModelSwitchDeps): JobHandler {
     const { options } = context.job;
     const served = await readServedModel(deps.store);
     const rollback = options.rollback === 'true';
-    const name = rollback ? served?.previous?.name : options.model;
+    const begun = readBegun(context.job.cursor);
+    const name = begun?.name ?? (rollback ? served?.previous?.name : options.model);
     if (name === undefined || name === '') {
       const missing = rollback ? 'a model to go back to' : 'the option model';
       throw new ErrataError('INVALID_INPUT', `Expected ${missing} for MODEL_SWITCH, received none`);
@@ -67,6 +68,7 @@ export function modelSwitchHandler(deps: ModelSwitchDeps): JobHandler {
         name,
         shadow,
         served,
+        begun,
         epsilon,
         unchecked: rollback || options.force === 'true',
       });
@@ -76,10 +78,20 @@ export function modelSwitchHandler(deps: ModelSwitchDeps): JobHandler {
   };
 }
 
+/** A job's cursor from just before the switch on. */
+interface Begun {
+  readonly name: string;
+  readonly from: ModelChoice;
+  /** Absent: without comparison. */
+  readonly comparison?: string | undefined;
+}
+
 interface Plan {
   readonly name: string;
   readonly shadow: ShadowModel;
   readonly served: ServedModel | undefined;
+  /** What a run that was killed was about to write. */
+  readonly begun: Begun | undefined;
   readonly epsilon: number;
   /** Whether a worse or unknown result does not matter. */
   readonly unchecked: boolean;
@@ -87,41 +99,65 @@ interface Plan {
 
 async function run(deps: ModelSwitchDeps, context: JobContext, plan: Plan): Promise<string> {
   const { store, serving, clock } = deps;
-  const { name, shadow, served } = plan;
+  const { name, shadow, served, begun } = plan;
   const { modelId: currentId, name: currentName, retrieval } = serving();
   const { id: modelId } = shadow.embedder.model;
   const current = served ?? { name: currentName, modelId: currentId };
   if (current.modelId === modelId) {
     // A killed run may have switched already: what follows the switch is done again.
+    if (begun !== undefined) await recordSwitch(deps, context, begun, modelId);
     await finish(deps, context, shadow, modelId);
-    return `${name} is the served model`;
+    return begun === undefined ? `${name} is the served model` : summary(begun);
   }
   await embedAll(deps, context, shadow.embedder);
   const comparison = plan.unchecked ? undefined : await compare(deps, context, plan, retrieval);
   // This process will fill one of its own as soon as it sees the switch.
   await shadow.closeIndex();
   await embedAll(deps, context, shadow.embedder);
+  const from: ModelChoice = { name: current.name, modelId: current.modelId };
   const next: ServedModel = {
     name,
     modelId,
-    previous: { name: current.name, modelId: current.modelId },
+    previous: from,
     earlier: served === undefined ? [] : heldModels(served).filter((held) => held.modelId !== modelId),
     switchedAt: clock.now(),
   };
-  await context.checkpoint({ message: `switching to ${name}` });
+  const beginning: Begun = {
+    name,
+    from,
+    ...(comparison === undefined ? {} : { comparison: describe(comparison) }),
+  };
+  await context.checkpoint({ message: `switching to ${name}`, cursor: JSON.stringify(beginning) });
   await store.settings.put(SERVED_MODEL, JSON.stringify(next));
+  await recordSwitch(deps, context, beginning, modelId);
+  await finish(deps, context, shadow, modelId);
+  return summary(beginning);
+}
+
+/** Once a job, by the event's id. */
+async function recordSwitch(
+  { store, clock }: ModelSwitchDeps,
+  { job }: JobContext,
+  { from, comparison }: Begun,
+  modelId: string,
+): Promise<void> {
   await store.audit.append({
-    id: randomUUID(),
+    id: `model-switched:${job.id}`,
     at: clock.now(),
-    actor: `job:${context.job.kind}`,
+    actor: `job:${job.kind}`,
     origin: { via: 'JOB' as const },
     action: 'model-switched',
-    reason: comparison === undefined ? 'without comparison' : describe(comparison),
-    changes: [`embeddingModel: ${current.modelId} → ${modelId}`],
+    reason: comparison ?? 'without comparison',
+    changes: [`embeddingModel: ${from.modelId} → ${modelId}`],
   });
-  await finish(deps, context, shadow, modelId);
-  const result = comparison === undefined ? '' : `: ${describe(comparison)}`;
-  return `switched from ${current.name} to ${name}${result}`;
+}
+
+function summary({ name, from, comparison }: Begun): string {
+  return `switched from ${from.name} to ${name}${comparison === undefined ? '' : `: ${comparison}`}`;
+}
+
+function readBegun(cursor: string | undefined): Begun | undefined {
+  return cursor === undefined ? undefined : (JSON.parse(cursor) as Begun);
 }
 
 async function compare(

@@ -5,7 +5,7 @@ import type { AuditLog, JobStore } from '../ports/note-store.js';
 const MINUTE_MS = 60_000;
 
 export interface SweepScheduleDeps {
-  readonly jobs: Pick<JobStore, 'put'>;
+  readonly jobs: Pick<JobStore, 'put' | 'get'>;
   readonly audit: Pick<AuditLog, 'append'>;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -15,13 +15,17 @@ export interface SweepScheduleDeps {
 
 /**
  * Queues a staleness sweep every so often, once for all processes: of those that come to a slot the one whose audit event is the
- * first queues it. Returns what stops it.
+ * first queues it. Where that one was killed before it had, whoever comes to the slot a second time does. Returns what stops it.
  */
 export function scheduleSweeps(deps: SweepScheduleDeps): () => void {
   if (deps.everyMinutes === 0) return () => undefined;
   const everyMs = deps.everyMinutes * MINUTE_MS;
+  let lastSlot = '';
   const tick = (): void => {
-    queueSweep(deps).catch((error: unknown) =>
+    const slot = slotOf(deps);
+    const again = slot === lastSlot;
+    lastSlot = slot;
+    queueSweep(deps, again).catch((error: unknown) =>
       deps.logger.warn({ error }, 'staleness sweep could not be queued; it will be tried again'),
     );
   };
@@ -30,16 +34,19 @@ export function scheduleSweeps(deps: SweepScheduleDeps): () => void {
   return () => clearInterval(timer);
 }
 
-/** Queues the sweep of the slot that this moment lies in, unless it has been. Gives whether it did. */
-export async function queueSweep({
-  jobs,
-  audit,
-  clock,
-  everyMinutes,
-}: Omit<SweepScheduleDeps, 'logger'>): Promise<boolean> {
+function slotOf({ clock, everyMinutes }: Pick<SweepScheduleDeps, 'clock' | 'everyMinutes'>): string {
   const everyMs = everyMinutes * MINUTE_MS;
-  const slot = new Date(Math.floor(clock.nowMs() / everyMs) * everyMs).toISOString();
-  const id = `sweep:${slot}`;
+  return new Date(Math.floor(clock.nowMs() / everyMs) * everyMs).toISOString();
+}
+
+/**
+ * Queues the sweep of the slot that this moment lies in, unless it has been. Gives whether it did.
+ *
+ * @param again whether the caller has been here before in this slot: long enough ago for a job that is not there to be lost
+ */
+export async function queueSweep(deps: Omit<SweepScheduleDeps, 'logger'>, again = false): Promise<boolean> {
+  const { jobs, audit, clock } = deps;
+  const id = `sweep:${slotOf(deps)}`;
   const first = await audit.append({
     id,
     at: clock.now(),
@@ -49,7 +56,8 @@ export async function queueSweep({
     reason: 'STALENESS_SWEEP',
     changes: [`job: ${id}`],
   });
-  if (!first) return false;
+  const isLost = !first && again && (await jobs.get(id)) === undefined;
+  if (!first && !isLost) return false;
   await jobs.put({
     ...{ id, kind: 'STALENESS_SWEEP', options: {}, state: 'QUEUED', done: 0 },
     ...{ createdAt: clock.now(), cancelRequested: false, fence: 0 },

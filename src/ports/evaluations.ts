@@ -110,6 +110,8 @@ export interface CalibrateRequest {
   readonly golden?: string | undefined;
   /** Report only. */
   readonly dryRun?: boolean | undefined;
+  /** Whose audit event it is: calibrating again for the same job adds none. */
+  readonly jobId?: string | undefined;
   readonly onProgress?: ((done: number, total: number) => void | Promise<void>) | undefined;
   readonly signal?: AbortSignal | undefined;
 }

@@ -155,4 +155,16 @@ describe('staleness sweep', () => {
     const queued = (await path.store.jobs.list('all', 50)).filter(({ id }) => id.startsWith('sweep:'));
     expect(queued).toHaveLength(2);
   });
+
+  it('is queued at the second look where the first process was killed in between', async () => {
+    const { jobs, audit } = path.store;
+    const killed = { put: () => Promise.reject(new Error('killed')), get: jobs.get.bind(jobs) };
+    ms += 3_600_000;
+    const deps = { audit, clock, everyMinutes: 60 };
+    await expect(queueSweep({ ...deps, jobs: killed })).rejects.toThrow('killed');
+    // Perhaps it is only about to.
+    expect(await queueSweep({ ...deps, jobs })).toBe(false);
+    expect(await queueSweep({ ...deps, jobs }, true)).toBe(true);
+    expect(await queueSweep({ ...deps, jobs }, true)).toBe(false);
+  });
 });

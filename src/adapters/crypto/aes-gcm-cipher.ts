@@ -11,28 +11,56 @@ const TAG_BYTES = 16;
 /** How often the source is asked whether its keys changed. */
 const CHECK_MS = 1_000;
 
+/** A source that is slow (a command that hangs) may hold the process up for at most a tenth of the time. */
+const PAUSES_PER_LOAD = 9;
+
+export interface CipherOptions {
+  readonly nowMs?: (() => number) | undefined;
+  /** Told when keys that changed cannot be read, once a message; those at hand stay in use. */
+  readonly onProblem?: ((error: unknown) => void) | undefined;
+}
+
 /**
  * AES-256-GCM under keys with ids: `nonce | tag | ciphertext`, with the context as additional data. Keys are looked up again
- * when their source has changed, and when a key id is met that is not at hand: another process may have got a new one first.
+ * when their source has changed, and when a key id is met that is not at hand: another process may have got a new one first. A
+ * source that fails then, such as a file that is half written, changes nothing.
+ *
+ * Errors: the source's, at the first look; `ENCRYPTION_KEY_MISSING`.
  */
-export function createAesGcmCipher(source: KeySource, nowMs: () => number = Date.now): Cipher {
+export function createAesGcmCipher(
+  source: KeySource,
+  { nowMs = Date.now, onProblem }: CipherOptions = {},
+): Cipher {
   let ring: KeyRing = source.load();
   let checkedMs = nowMs();
-  let askedMs = Number.NEGATIVE_INFINITY;
+  let askAgainMs = Number.NEGATIVE_INFINITY;
+  let complained = '';
+
+  function reload(): void {
+    try {
+      ring = source.load();
+      complained = '';
+    } catch (error) {
+      const reason = String(error);
+      if (reason !== complained) onProblem?.(error);
+      complained = reason;
+    }
+  }
 
   function current(): KeyRing {
     if (nowMs() - checkedMs < CHECK_MS) return ring;
     checkedMs = nowMs();
-    if (source.changed()) ring = source.load();
+    if (source.changed()) reload();
     return ring;
   }
 
   function keyFor(keyId: string): Uint8Array {
     const held = current().get(keyId);
     if (held !== undefined) return held;
-    if (nowMs() - askedMs >= CHECK_MS) {
-      askedMs = nowMs();
-      ring = source.load();
+    if (nowMs() >= askAgainMs) {
+      const beganMs = nowMs();
+      reload();
+      askAgainMs = nowMs() + CHECK_MS + PAUSES_PER_LOAD * (nowMs() - beganMs);
     }
     const found = ring.get(keyId);
     if (found === undefined) throw keyMissing([keyId]);

@@ -48,8 +48,11 @@ export function fileKeys(path: string): KeySource {
   };
 }
 
-/** A program that prints the keys, such as a client of a key service; run without a shell. Errors: `INVALID_CONFIG`. */
-export function commandKeys(command: string): KeySource {
+/**
+ * A program that prints the keys, such as a client of a key service; run without a shell. Errors: `INVALID_CONFIG` for one that is
+ * not there, fails, prints something else, or has not ended after `timeoutMs` (killed, whatever it does about signals).
+ */
+export function commandKeys(command: string, timeoutMs = COMMAND_TIMEOUT_MS): KeySource {
   const [program = '', ...args] = command.split(/\s+/u).filter(Boolean);
   return {
     load() {
@@ -57,15 +60,18 @@ export function commandKeys(command: string): KeySource {
       try {
         text = execFileSync(program, args, {
           encoding: 'utf8',
-          timeout: COMMAND_TIMEOUT_MS,
+          timeout: timeoutMs,
+          killSignal: 'SIGKILL',
           stdio: ['ignore', 'pipe', 'ignore'],
         });
       } catch (error) {
         const { status, code } = error as { status?: number | null; code?: string };
+        const ended = code ?? `exit code ${status ?? 'none'}`;
+        const received = code === 'ETIMEDOUT' ? `none after ${timeoutMs / 1_000} s` : ended;
         // Without the cause: it holds what the command printed.
         throw new ErrataError(
           'INVALID_CONFIG',
-          `Expected keys from the key command ${program}, received ${code ?? `exit code ${status ?? 'none'}`}`,
+          `Expected keys from the key command ${program}, received ${received}`,
         );
       }
       return parseKeyRing(text, `the output of ${program}`);

@@ -37,8 +37,13 @@ export function createCalibrator(
   deps: CalibratorDeps,
 ): Pick<Evaluations, 'calibrate' | 'calibrations' | 'clearCalibrations'> {
   const { store, calibrations, clock } = deps;
-  const record = (caller: Caller, namespace: string, action: string, changes: readonly string[]) =>
-    store.audit.append({ id: randomUUID(), at: clock.now(), ...actorOf(caller), namespace, action, changes });
+  const record = (
+    caller: Caller,
+    namespace: string,
+    action: string,
+    changes: readonly string[],
+    id: string = randomUUID(),
+  ) => store.audit.append({ id, at: clock.now(), ...actorOf(caller), namespace, action, changes });
   return {
     calibrations: (namespace) => calibrations.list(namespace),
     async calibrate(caller, request) {
@@ -54,6 +59,7 @@ export function createCalibrator(
           ({ rerankModel, scoreScale, pooled, alpha }) =>
             `threshold: ${pooled.value} on ${scoreScale} (${rerankModel ?? 'no reranker'}), alpha ${alpha}`,
         ),
+        request.jobId === undefined ? undefined : `calibrated:${request.jobId}`,
       );
       return made;
     },

@@ -25,7 +25,7 @@ export function changeableKeys(...lines: string[]): {
     },
     changed: () => changed,
   };
-  const cipher = createAesGcmCipher(source, () => (nowMs += 10_000));
+  const cipher = createAesGcmCipher(source, { nowMs: () => (nowMs += 10_000) });
   return {
     cipher,
     set: (...next) => {
