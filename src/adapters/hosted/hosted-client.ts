@@ -10,7 +10,7 @@ export interface HostedClientOptions {
   readonly fetch?: typeof fetch | undefined;
   /** For one attempt. Default 10 s. */
   readonly timeoutMs?: number | undefined;
-  /** For a call, attempts and waits together. Default 30 s. */
+  /** For a call: waiting for a place, attempts and the waits between them. Default 30 s. */
   readonly deadlineMs?: number | undefined;
   /** Default 4. */
   readonly maxAttempts?: number | undefined;
@@ -26,6 +26,8 @@ export interface HostedClientOptions {
 const RETRIED_STATUSES = new Set([408, 409, 425, 429, 500, 502, 503, 504, 529]);
 const DEFAULTS = { timeoutMs: 10_000, deadlineMs: 30_000, maxAttempts: 4, backoffMs: 250, concurrency: 8 };
 type Limits = Readonly<typeof DEFAULTS>;
+/** With less of a call's time left no service answers any more. */
+const LEAST_ATTEMPT_MS = 10;
 const BREAKER = { failures: 5, pauseMs: 30_000 };
 
 /** An attempt that failed in a way that may pass. */
@@ -45,7 +47,8 @@ class Passing extends Error {
 export class HostedClient {
   readonly #options: Limits & Pick<HostedClientOptions, 'baseUrl' | 'key' | 'fetch'>;
   readonly #breaker: CircuitBreaker;
-  readonly #waiting: (() => void)[] = [];
+  /** Calls that wait for a place, longest first. */
+  readonly #waiting = new Set<() => void>();
   #running = 0;
   #usage = { requests: 0, retries: 0, failures: 0, billedUnits: 0 };
 
@@ -82,22 +85,24 @@ export class HostedClient {
    * Errors: `TIMED_OUT`, `ABORTED`, `MODEL_UNAVAILABLE` (with `retryable` false in effect for statuses such as 400 and 401).
    */
   async post(path: string, body: object, signal: AbortSignal | undefined): Promise<unknown> {
-    await this.#enter();
-    this.#usage.requests += 1;
     const startedMs = performance.now();
+    const leftMs = () => this.#options.deadlineMs - (performance.now() - startedMs);
+    await this.#enter(signal);
+    this.#usage.requests += 1;
     try {
       for (let attempt = 1; ; attempt += 1) {
         if (signal?.aborted) throw aborted();
         try {
+          const limitMs = Math.ceil(Math.max(1, Math.min(this.#options.timeoutMs, leftMs())));
           return await this.#breaker.run(
-            () => this.#attempt(path, body, signal),
+            () => this.#attempt(path, body, { signal, limitMs }),
             (error) => error instanceof Passing,
           );
         } catch (error) {
           if (!(error instanceof Passing)) throw error;
-          const leftMs = this.#options.deadlineMs - (performance.now() - startedMs);
           const waitMs = error.afterMs ?? this.#backoff(attempt);
-          if (attempt >= this.#options.maxAttempts || waitMs >= leftMs) throw this.#finalError(error);
+          if (attempt >= this.#options.maxAttempts || waitMs + LEAST_ATTEMPT_MS >= leftMs())
+            throw this.#finalError(error);
           this.#usage.retries += 1;
           await wait(waitMs, undefined, signal === undefined ? {} : { signal }).catch((cause: unknown) => {
             throw signal?.aborted ? aborted() : cause;
@@ -112,9 +117,13 @@ export class HostedClient {
     }
   }
 
-  async #attempt(path: string, body: object, signal: AbortSignal | undefined): Promise<unknown> {
-    const { baseUrl, key, timeoutMs } = this.#options;
-    const limit = AbortSignal.timeout(timeoutMs);
+  async #attempt(
+    path: string,
+    body: object,
+    { signal, limitMs }: { readonly signal: AbortSignal | undefined; readonly limitMs: number },
+  ): Promise<unknown> {
+    const { baseUrl, key } = this.#options;
+    const limit = AbortSignal.timeout(limitMs);
     const headers = {
       'content-type': 'application/json',
       accept: 'application/json',
@@ -125,8 +134,8 @@ export class HostedClient {
         method: 'POST',
         headers,
         body: JSON.stringify(body),
-        // A key must not follow to another host.
-        redirect: 'error',
+        // Neither key nor texts follow to another host: a redirect is a status like others.
+        redirect: 'manual',
         signal: signal === undefined ? limit : AbortSignal.any([signal, limit]),
       });
       if (response.ok) return await response.json();
@@ -141,7 +150,7 @@ export class HostedClient {
     } catch (error) {
       if (error instanceof Passing || isErrataError(error)) throw error;
       if (signal?.aborted) throw aborted();
-      if (limit.aborted) throw new Passing(`no answer within ${timeoutMs} ms`, { cause: error });
+      if (limit.aborted) throw new Passing(`no answer within ${limitMs} ms`, { cause: error });
       if (error instanceof SyntaxError) throw new Passing('something else than JSON', { cause: error });
       throw new Passing('a broken connection', { cause: error });
     }
@@ -161,19 +170,40 @@ export class HostedClient {
     );
   }
 
-  async #enter(): Promise<void> {
-    if (this.#running >= this.#options.concurrency)
-      await new Promise<void>((resolve) => {
-        this.#waiting.push(resolve);
-      });
-    else this.#running += 1;
+  /** Errors: `ABORTED`, `TIMED_OUT` where no place comes free in a call's time. */
+  async #enter(signal: AbortSignal | undefined): Promise<void> {
+    const { concurrency, deadlineMs, baseUrl } = this.#options;
+    if (this.#running < concurrency) {
+      this.#running += 1;
+      return;
+    }
+    const late = AbortSignal.timeout(deadlineMs);
+    const end = signal === undefined ? late : AbortSignal.any([signal, late]);
+    await new Promise<void>((resolve, reject) => {
+      const stop = () => {
+        this.#waiting.delete(take);
+        const text = `Expected a place among ${concurrency} requests to ${baseUrl}, received none in ${deadlineMs} ms`;
+        reject(signal?.aborted ? aborted() : new ErrataError('TIMED_OUT', text));
+      };
+      const take = () => {
+        end.removeEventListener('abort', stop);
+        resolve();
+      };
+      if (end.aborted) return stop();
+      this.#waiting.add(take);
+      end.addEventListener('abort', stop, { once: true });
+    });
   }
 
   /** The place goes to whoever waits longest. */
   #leave(): void {
-    const next = this.#waiting.shift();
-    if (next === undefined) this.#running -= 1;
-    else next();
+    const [next] = this.#waiting;
+    if (next === undefined) {
+      this.#running -= 1;
+      return;
+    }
+    this.#waiting.delete(next);
+    next();
   }
 }
 

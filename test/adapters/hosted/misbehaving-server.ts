@@ -14,7 +14,14 @@ export type Behaviour =
   | { readonly status: number; readonly headers?: Record<string, string> }
   | { readonly raw: string }
   | 'silence'
+  /** The connection closed without an answer. */
   | 'break'
+  /** The first half of the answer, then the connection closed. */
+  | 'cut'
+  /** The same, then silence. */
+  | 'stall'
+  /** The right answer, so much later. */
+  | { readonly delayMs: number }
   /** What the service would answer, changed. */
   | { readonly change: (answer: Record<string, unknown>) => unknown }
   | 'well';
@@ -89,6 +96,14 @@ export class MisbehavingServer {
     if (behaviour === 'silence') return;
     if (behaviour === 'break') response.destroy();
     else if (behaviour === 'well') response.end(JSON.stringify(answerFor(received)));
+    else if (behaviour === 'cut' || behaviour === 'stall') {
+      const whole = JSON.stringify(answerFor(received));
+      response.writeHead(200, { 'content-length': String(Buffer.byteLength(whole)) });
+      response.write(whole.slice(0, whole.length / 2), () => {
+        if (behaviour === 'cut') response.destroy();
+      });
+    } else if ('delayMs' in behaviour)
+      setTimeout(() => response.end(JSON.stringify(answerFor(received))), behaviour.delayMs);
     else if ('status' in behaviour)
       response.writeHead(behaviour.status, behaviour.headers).end('{"error":"details"}');
     else if ('raw' in behaviour) response.end(behaviour.raw);
