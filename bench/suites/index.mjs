@@ -1,6 +1,7 @@
 // The vector index beside other libraries' indexes, and what is promised of it; the targets hold at their sizes only, so quick
 // runs check answers and show times.
 import { bindingCase } from '../index/binding-case.mjs';
+import { churnCase, churnPlots } from '../index/churn-case.mjs';
 import { graphCase } from '../index/graph-case.mjs';
 import { loadRival, RIVALS } from '../index/install-rivals.mjs';
 import { scanCase } from '../index/scan-case.mjs';
@@ -25,6 +26,7 @@ const cases = ({ quick }) =>
           filters: true,
           rivals: ['usearch', 'hnswlib-node'],
         },
+        { name: 'churn-8k', run: churnCase, rows: 8_000, seconds: 6 },
       ]
     : [
         { name: 'binding', run: bindingCase },
@@ -76,6 +78,7 @@ const cases = ({ quick }) =>
           rivals: ['usearch', '@zvec/zvec'],
           promised: { search: { usearch: 6, '@zvec/zvec': 2 } },
         },
+        { name: 'churn-40k', run: churnCase, rows: 40_000, seconds: 45 },
         { name: 'snapshot-100k', run: snapshotCase, rows: 100_000, graph: true },
         { name: 'snapshot-1M', run: snapshotCase, rows: 1_000_000, graph: false, promised: 100 },
         { name: 'rivals', run: rivalsCase },
@@ -99,25 +102,28 @@ async function rivalsCase(_parameters, { log }) {
   return { setup: 'rivals installed into .cache/bench-rivals', metrics: [], checks };
 }
 
-/** Recall against time, one plot a graph case. */
+/** Recall against time, one plot a graph case; churn by the second. */
 function plots(results) {
-  return results
-    .filter(({ metrics }) => metrics.some(({ at }) => at === 'curve'))
-    .map(({ name, metrics }) => {
-      const engines = [...new Set(metrics.flatMap(({ at, engine }) => (at === 'curve' ? [engine] : [])))];
-      return {
-        name,
-        title: `${name}: recall@10 by time of a query`,
-        x: { title: 'µs a query', scale: 'log' },
-        y: { title: 'recall@10' },
-        series: engines.map((engine) => ({
-          name: engine,
-          points: metrics
-            .filter((metric) => metric.at === 'curve' && metric.engine === engine)
-            .map(({ value, recall }) => [value, recall]),
-        })),
-      };
-    });
+  return results.flatMap((result) => {
+    if (result.metrics.some(({ at }) => at === 'timeline')) return churnPlots(result);
+    return result.metrics.some(({ at }) => at === 'curve') ? [recallPlot(result)] : [];
+  });
+}
+
+function recallPlot({ name, metrics }) {
+  const engines = [...new Set(metrics.flatMap(({ at, engine }) => (at === 'curve' ? [engine] : [])))];
+  return {
+    name,
+    title: `${name}: recall@10 by time of a query`,
+    x: { title: 'µs a query', scale: 'log' },
+    y: { title: 'recall@10' },
+    series: engines.map((engine) => ({
+      name: engine,
+      points: metrics
+        .filter((metric) => metric.at === 'curve' && metric.engine === engine)
+        .map(({ value, recall }) => [value, recall]),
+    })),
+  };
 }
 
 export const suite = {

@@ -25,9 +25,10 @@ async function openSqlite() {
   };
 }
 
-async function openMongo() {
-  const server = await openMongoServer();
-  if (server === undefined) return undefined;
+/** `server` as `openMongoServer` takes it. */
+async function openMongo(which) {
+  const server = await openMongoServer(which);
+  if (server.missing !== undefined) return server;
   const database = `errata_bench_${randomUUID().slice(0, 8)}`;
   const store = await createMongoStore({ uri: server.uri, database });
   return {
@@ -46,13 +47,15 @@ async function openMongo() {
 
 const cases = () => [
   { name: 'sqlite', open: openSqlite },
-  { name: 'mongodb', open: openMongo },
+  { name: 'mongodb', open: () => openMongo('uri') },
+  { name: 'mongo-java-server', open: () => openMongo('mongo-java-server') },
+  { name: 'ferretdb', open: () => openMongo('ferretdb') },
 ];
 
 async function run({ open }, { quick, log }) {
   const opened = await open();
-  if (opened === undefined) {
-    const skipped = 'skipped: MONGODB_URI is not set and the stand-in of the tests is not built';
+  if (opened.missing !== undefined) {
+    const skipped = `skipped: ${opened.missing}`;
     log(skipped);
     return { skipped, metrics: [], checks: [] };
   }

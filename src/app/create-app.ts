@@ -65,6 +65,8 @@ export interface App {
   readonly useCases: UseCases;
   /** The read path without trials: what measures the ranking. */
   readonly measured: RetrievalQueries;
+  /** Of the model that serves now. */
+  readonly engines: Engines;
   /** What the read path works with: for evaluation and fitting. */
   readonly retrieveDeps: RetrieveDeps;
   /** Means of the namespaces' vectors: for fitting. */
@@ -199,6 +201,9 @@ export async function createApp(parts: AppParts): Promise<App> {
   return {
     useCases,
     measured,
+    get engines() {
+      return slot.current.engines;
+    },
     get retrieveDeps() {
       return slot.current.retrieveDeps;
     },

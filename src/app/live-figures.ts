@@ -2,6 +2,7 @@ import type { Logger } from '../ports/logger.js';
 import type { Store } from '../ports/note-store.js';
 import type { LiveFigures } from '../ports/telemetry.js';
 import type { Engines } from './installation.js';
+import { memoryParts } from './memory-parts.js';
 import { modelStates } from './model-states.js';
 
 /** A count reads every active note: seconds at 100,000. */
@@ -14,8 +15,12 @@ export interface LiveFigureSource {
 }
 
 /** Figures for a scrape; notes are counted in the background, at most every five minutes and only while somebody asks. */
-export function createLiveFigures(store: Store, engines: Engines, logger: Logger): LiveFigureSource {
-  const { embedder, vectorIndex } = engines;
+export function createLiveFigures(
+  store: Store,
+  serving: () => Engines,
+  logger: Logger,
+  countEveryMs = COUNT_EVERY_MS,
+): LiveFigureSource {
   let counted: { readonly active: number; readonly neverUsed: number } | undefined;
   let nextMs = 0;
   let counting: Promise<void> | undefined;
@@ -38,19 +43,22 @@ export function createLiveFigures(store: Store, engines: Engines, logger: Logger
   return {
     read() {
       if (counting === undefined && performance.now() >= nextMs) {
-        nextMs = performance.now() + COUNT_EVERY_MS;
+        nextMs = performance.now() + countEveryMs;
         counting = count()
           .catch((error: unknown) => logger.warn({ error }, 'notes could not be counted for metrics'))
           .finally(() => {
             counting = undefined;
           });
       }
+      const engines = serving();
+      const { embedder, vectorIndex } = engines;
       const { cacheHits, cacheMisses, truncatedTexts, embeddedTexts } = embedder.stats();
       return {
         ...{ cacheHits, cacheMisses, truncatedTexts, embeddedTexts },
         models: modelStates(engines),
         indexedNotes: vectorIndex.count(),
         indexBytes: vectorIndex.stats().memoryBytes,
+        memory: memoryParts(store, engines),
         activeNotes: counted?.active,
         neverUsedNotes: counted?.neverUsed,
       };

@@ -51,21 +51,23 @@ async function start(
   };
   const engines: Engines = await openModel(await firstModelName({ store, config, logger, pull }));
   opened.push(engines);
+  let app: App | undefined;
   const telemetry = await openTelemetry(config, {
     store,
-    engines,
+    serving: () => app?.engines ?? engines,
     logger,
     version: options.version ?? 'unknown',
   });
   opened.push(telemetry);
-  const app: App = await createApp({
+  const made = await createApp({
     ...{ store, engines, logger, settings: config, runJobs: true, writeSnapshots: true },
     openEngines: openModel,
     watchers: telemetry.watchers,
     jobWatchers: telemetry.jobWatchers,
     recallShare: config.recallShare,
   });
-  opened.push(app);
+  app = made;
+  opened.push(made);
   const stopSweeps = scheduleSweeps({
     ...{ jobs: store.jobs, audit: store.audit, clock: systemClock, logger },
     everyMinutes: config.sweepMinutes,
@@ -75,9 +77,9 @@ async function start(
     { keys: store.keys, audit: store.audit, clock: systemClock },
     config.adminKey,
   );
-  const sample = config.sample ? await loadSampleOnce(app, store, options) : undefined;
+  const sample = config.sample ? await loadSampleOnce(made, store, options) : undefined;
   const server = await createGraphqlServer({
-    useCases: app.useCases,
+    useCases: made.useCases,
     logger,
     metrics: telemetry.metrics,
     within: telemetry.within,
@@ -100,7 +102,7 @@ async function start(
   });
   const { url } = await server.listen();
   // After listening, so that health checks see the port at once; ahead of the first prompt in all but a race.
-  setImmediate(() => app.warmUp());
+  setImmediate(() => made.warmUp());
   opened.push(server);
   return {
     url,

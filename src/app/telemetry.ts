@@ -21,12 +21,13 @@ export async function openTelemetry(
   config: Pick<Config, 'metrics' | 'tracesUrl'>,
   parts: {
     readonly store: Store;
-    readonly engines: Engines;
+    /** What answers at the moment: the model may be changed while the process runs. */
+    readonly serving: () => Engines;
     readonly logger: Logger;
     readonly version: string;
   },
 ): Promise<Telemetry> {
-  const { store, engines, logger, version } = parts;
+  const { store, serving, logger, version } = parts;
   if (!config.metrics && config.tracesUrl === undefined) return NO_TELEMETRY;
   const watchers: RetrievalWatcher[] = [];
   const jobWatchers: JobWatcher[] = [];
@@ -36,7 +37,7 @@ export async function openTelemetry(
   if (config.metrics) {
     const { createLiveFigures } = await import('./live-figures.js');
     const { createPrometheusMetrics } = await import('../adapters/telemetry/prometheus-metrics.js');
-    const figures = createLiveFigures(store, engines, logger);
+    const figures = createLiveFigures(store, serving, logger);
     const prometheus = createPrometheusMetrics(() => figures.read());
     watchers.push(prometheus);
     jobWatchers.push(prometheus);

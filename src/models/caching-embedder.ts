@@ -74,7 +74,8 @@ export class CachingEmbedder implements Embedder {
   }
 
   stats(): EmbedderStats {
-    return { ...this.#inner.stats(), cacheHits: this.#hits, cacheMisses: this.#misses };
+    const cacheBytes = this.#cache.calculatedSize;
+    return { ...this.#inner.stats(), cacheHits: this.#hits, cacheMisses: this.#misses, cacheBytes };
   }
 
   runtime(): LocalRuntime | undefined {

@@ -45,6 +45,8 @@ export interface EmbedderStats {
   readonly embeddedTexts: number;
   readonly cacheHits: number;
   readonly cacheMisses: number;
+  /** Of the cache, by its own count; none where there is no cache. */
+  readonly cacheBytes?: number | undefined;
 }
 
 /**

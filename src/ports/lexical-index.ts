@@ -32,5 +32,7 @@ export interface LexicalIndex {
   termStatistics(namespace: string, terms: readonly string[]): Promise<TermStatistics>;
   clear(): Promise<void>;
   count(namespace?: string): number;
+  /** About what it holds in memory. O(namespaces). */
+  memoryBytes?(): number;
   close(): Promise<void>;
 }

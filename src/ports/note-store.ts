@@ -178,6 +178,8 @@ export interface NoteStore {
   /** Completes writes that a crash cut between note, audit event, its link and change entry. Returns how many. */
   repair(): Promise<number>;
   corruptRecords(): number;
+  /** Memory of parsed notes that are kept, where any are. O(1). */
+  cacheBytes?(): number;
 
   /**
    * The same notes as a process sees them that works with another model: `getVectors`, `load` and `scanActive` give that

@@ -36,6 +36,26 @@ export interface JobWatcher {
   }): void;
 }
 
+/**
+ * Bytes by what holds them, each by its owner's own count; what is not there or cannot be counted (the runtime's sessions) is left
+ * out. The first five are the vector index.
+ */
+export type MemoryParts = Readonly<
+  Partial<
+    Record<
+      | 'vectors'
+      | 'codes'
+      | 'graphs'
+      | 'filters'
+      | 'bookkeeping'
+      | 'lexical index'
+      | 'note cache'
+      | 'query cache',
+      number
+    >
+  >
+>;
+
 /** What a scrape reads beside what watchers counted. Cheap, or cached by whoever gives it. */
 export interface LiveFigures {
   readonly cacheHits: number;
@@ -45,6 +65,7 @@ export interface LiveFigures {
   readonly models: readonly ModelState[];
   readonly indexedNotes: number;
   readonly indexBytes: number;
+  readonly memory: MemoryParts;
   /** Counted now and then; undefined until the first count ends. */
   readonly activeNotes: number | undefined;
   /** Active notes that no answer ever held. */

@@ -97,7 +97,7 @@ describe('an app with hosted models', () => {
     expect(reranked?.usage?.billedUnits).toBe((reranking?.usage?.billedUnits ?? 0) + 9);
     expect((await real.app.useCases.stats(['default'])).models).toBeUndefined();
 
-    const figures = createLiveFigures(real.store, real.engines, silentLogger);
+    const figures = createLiveFigures(real.store, () => real.engines, silentLogger);
     const page = await createPrometheusMetrics(() => figures.read()).render();
     await figures.close();
     const { requests, billedUnits } = reranked?.usage ?? {};

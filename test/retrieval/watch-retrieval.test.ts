@@ -10,11 +10,13 @@ import { watchRetrieval } from '../../src/retrieval/watch-retrieval.js';
 
 const DIMENSIONS = 64;
 const NOTES = 3_000;
+/** So many, and so long, that the planner takes the graph where its beam is narrow. */
+const LARGE = { notes: 16_000, dimensions: 128 };
 const caller: Caller = { name: 'x', roles: ['reader'] };
 const random = seededRandom(11);
 
-function unit(): Float32Array {
-  const vector = Float32Array.from({ length: DIMENSIONS }, () => random() + random() - 1);
+function unit(dimensions = DIMENSIONS): Float32Array {
+  const vector = Float32Array.from({ length: dimensions }, () => random() + random() - 1);
   const norm = Math.hypot(...vector);
   return vector.map((value) => value / norm);
 }
@@ -74,22 +76,22 @@ afterEach(async () => {
 });
 
 /** Embeds every text as the next random vector. */
-async function partsOf(efSearch: number) {
-  const index = createNativeVectorIndex({ dimensions: DIMENSIONS, graphThreshold: 100, efSearch });
+async function partsOf(efSearch: number, { notes, dimensions } = { notes: NOTES, dimensions: DIMENSIONS }) {
+  const index = createNativeVectorIndex({ dimensions, graphThreshold: 100, efSearch });
   close = () => index.close();
   await index.upsert(
-    Array.from({ length: NOTES }, (_, at) => ({
+    Array.from({ length: notes }, (_, at) => ({
       id: at.toString(16).padStart(64, '0'),
       namespace: 'n',
       taskType: 't',
       attributes: {},
       version: 1,
-      vectors: { lesson: unit() },
+      vectors: { lesson: unit(dimensions) },
     })),
   );
   await index.settle();
   const embedder = {
-    embed: async () => [{ vector: unit(), tokens: 1, truncated: false }],
+    embed: async () => [{ vector: unit(dimensions), tokens: 1, truncated: false }],
   };
   const parts = { embedder, vectorIndex: index };
   return { ...parts, serving: () => parts };
@@ -138,6 +140,37 @@ describe('watchRetrieval', () => {
     const exact = await vectorIndex.search({ namespace: 'n', vector: unit(), k: 20, exact: true });
     expect(exact.exhaustive).toBe(true);
     expect(exact.hits).toHaveLength(20);
+  });
+
+  it('falls with the beam of the graph: a narrow one finds less of the exact best', {
+    timeout: 120_000,
+  }, async () => {
+    const { embedder, vectorIndex } = await partsOf(64, LARGE);
+    const meanRecall = async (efSearch: number) => {
+      const { recalls, watcher, nextRecall } = recorder();
+      const plans: string[] = [];
+      const search: typeof vectorIndex.search = async (query) => {
+        const answer = await vectorIndex.search({ ...query, efSearch });
+        plans.push(answer.plan);
+        return answer;
+      };
+      const watched = watchRetrieval(
+        queriesOf(async () => answerOf(false)),
+        { serving: () => ({ embedder, vectorIndex: { search } }), watchers: [watcher], recallShare: 1 },
+      );
+      for (let at = 0; at < 30; at += 1) {
+        const told = nextRecall();
+        await watched.retrieve(caller, { query: `q${at}`, namespace: 'n', taskType: 't' });
+        await told;
+      }
+      return { plans, recall: recalls.reduce((sum, recall) => sum + recall, 0) / recalls.length };
+    };
+    const narrow = await meanRecall(4);
+    const wide = await meanRecall(512);
+    expect(narrow.plans).toContain('graph');
+    expect(wide.recall).toBeGreaterThan(0.9);
+    expect(narrow.recall).toBeGreaterThan(0.1);
+    expect(narrow.recall).toBeLessThan(wide.recall - 0.05);
   });
 
   it('counts an exhaustive search as whole, and samples no more than its share', async () => {

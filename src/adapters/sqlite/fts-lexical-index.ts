@@ -87,6 +87,15 @@ class FtsLexicalIndex implements LexicalIndex {
     return Array.from(this.#namespaces.values()).reduce((sum, held) => sum + held.size, 0);
   }
 
+  memoryBytes(): number {
+    this.#checkOpen();
+    const [row] = this.#engine
+      .prepare('SELECT c.page_count * s.page_size AS bytes FROM pragma_page_count c, pragma_page_size s')
+      .all();
+    const tables = Number((row as { bytes: number } | undefined)?.bytes ?? 0);
+    return Array.from(this.#namespaces.values()).reduce((sum, held) => sum + held.bookkeepingBytes, tables);
+  }
+
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;

@@ -16,6 +16,8 @@ const TOKENIZER = `tokenize = "unicode61 remove_diacritics 0 categories 'L* M* N
 const IDENTIFIER_WEIGHT = 3;
 /** Terms of a query that are looked up, rarest first: the rest hardly moves a BM25 ranking. */
 const MAX_QUERY_TERMS = 32;
+/** Beside the table, on a 64-bit V8: a held note (its id, object, array header and map slot), a term of it, a term of all. */
+const BYTES = { note: 300, termOfNote: 4, term: 100 };
 /** Entries that a query reads at most, beyond its rarest term's: what keeps long queries under 3 ms (bench in the README). */
 const MAX_POSTINGS = 1_500;
 
@@ -28,6 +30,7 @@ export class FtsNamespace {
   readonly #terms = new TermDirectory();
   readonly #statements = new Map<string, SqlStatement>();
   #rows = 0;
+  #heldTerms = 0;
 
   /** `number` makes the table's name: names of namespaces are not for SQL. */
   constructor(engine: SqlEngine, number: number) {
@@ -42,6 +45,12 @@ export class FtsNamespace {
 
   get size(): number {
     return this.#held.size;
+  }
+
+  /** About what is held outside the tables. O(1). */
+  get bookkeepingBytes(): number {
+    const notes = this.#held.size * BYTES.note + this.#heldTerms * BYTES.termOfNote;
+    return notes + this.#terms.size * BYTES.term;
   }
 
   upsert(note: FeedbackNote): void {
@@ -67,6 +76,7 @@ export class FtsNamespace {
     }
     const terms = this.#terms.add(new Set([...words, ...identifiers]));
     this.#held.set(note.id, { row, version: note.version, terms });
+    this.#heldTerms += terms.length;
   }
 
   remove(id: NoteId, version: number): void {
@@ -128,6 +138,7 @@ export class FtsNamespace {
     this.#run('DELETE FROM #_attributes WHERE row = ?', held.row);
     this.#terms.remove(held.terms);
     this.#held.delete(id);
+    this.#heldTerms -= held.terms.length;
   }
 
   #run(sql: string, ...parameters: (string | number)[]): void {

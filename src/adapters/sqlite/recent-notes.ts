@@ -52,6 +52,11 @@ export class RecentNotes {
     return counted;
   }
 
+  /** What is held, by the estimate that bounds it. O(1). */
+  get bytes(): number {
+    return this.#held.calculatedSize;
+  }
+
   keep(note: FeedbackNote): void {
     this.#held.set(note.id, note);
   }

@@ -241,6 +241,10 @@ export class SqliteNoteStore implements NoteStore {
     return 0;
   }
 
+  cacheBytes(): number {
+    return this.#recent.bytes;
+  }
+
   corruptRecords(): number {
     return this.#corrupt.size;
   }

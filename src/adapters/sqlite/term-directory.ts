@@ -19,6 +19,11 @@ export class TermDirectory {
     for (const number of numbers) this.#counts[number] = (this.#counts[number] ?? 0) - 1;
   }
 
+  /** Terms that were ever counted. */
+  get size(): number {
+    return this.#counts.length;
+  }
+
   /** Number of notes that hold the term. */
   count(term: string): number {
     const number = this.#numbers.get(term);

@@ -61,6 +61,7 @@ export function createPrometheusMetrics(figures: () => LiveFigures): PrometheusM
     registers,
   });
   addFigures(registers, figures);
+  addMemory(registers, figures);
   addUsage(registers, figures);
   return {
     contentType: registry.contentType,
@@ -114,6 +115,19 @@ function addFigures(registers: Registry[], figures: () => LiveFigures): void {
       },
     });
   }
+}
+
+function addMemory(registers: Registry[], figures: () => LiveFigures): void {
+  new Gauge({
+    name: 'errata_memory_bytes',
+    help: 'Memory by what holds it, by its own count; the model runtime is not among it.',
+    labelNames: ['part'],
+    registers,
+    collect() {
+      this.reset();
+      for (const [part, bytes] of Object.entries(figures().memory)) this.set({ part }, bytes);
+    },
+  });
 }
 
 /** What hosted models were asked for; no series for local ones. The model's id is a label: two serve one after the other at a switch. */
