@@ -1,8 +1,15 @@
-import type { FeedbackNote, NoteId } from '../../domain/note.js';
+import type { Attributes, FeedbackNote, NoteId } from '../../domain/note.js';
 import type { LexicalHit, LexicalQuery } from '../../ports/lexical-index.js';
 import { type LexicalTerms, lexicalTerms } from './lexical-terms.js';
 import type { SqlEngine, SqlStatement } from './sql-engine.js';
 import { TermDirectory } from './term-directory.js';
+
+/** What a hit is filtered and named by. */
+interface Scope {
+  readonly id: NoteId;
+  readonly taskType: string;
+  readonly attributes: Attributes;
+}
 
 interface HeldNote {
   readonly row: number;
@@ -16,16 +23,20 @@ const TOKENIZER = `tokenize = "unicode61 remove_diacritics 0 categories 'L* M* N
 const IDENTIFIER_WEIGHT = 3;
 /** Terms of a query that are looked up, rarest first: the rest hardly moves a BM25 ranking. */
 const MAX_QUERY_TERMS = 32;
-/** Beside the table, on a 64-bit V8: a held note (its id, object, array header and map slot), a term of it, a term of all. */
-const BYTES = { note: 300, termOfNote: 4, term: 100 };
+/** Beside the table, on a 64-bit V8: a held note (its id, objects, attributes, array header and map slots), a term of it, a term of all. */
+const BYTES = { note: 600, termOfNote: 4, term: 100 };
 /** Entries that a query reads at most, beyond its rarest term's: what keeps long queries under 3 ms (bench in the README). */
 const MAX_POSTINGS = 1_500;
 
-/** One namespace's notes: its FTS5 table, what is held and what was removed at which version, and term counts. */
+/**
+ * One namespace's notes: its FTS5 table, what is held and what was removed at which version, and term counts. Task types and attributes
+ * stand beside the table and not in one: a join costs 1.4 µs a matching row, the score itself .5.
+ */
 export class FtsNamespace {
   readonly #engine: SqlEngine;
   readonly #table: string;
   readonly #held = new Map<NoteId, HeldNote>();
+  readonly #scopes = new Map<number, Scope>();
   readonly #removed = new Map<NoteId, number>();
   readonly #terms = new TermDirectory();
   readonly #statements = new Map<string, SqlStatement>();
@@ -36,11 +47,9 @@ export class FtsNamespace {
   constructor(engine: SqlEngine, number: number) {
     this.#engine = engine;
     this.#table = `notes_${number}`;
-    engine.exec(`
-      CREATE VIRTUAL TABLE ${this.#table} USING fts5 (words, identifiers, content = '', contentless_delete = 1, ${TOKENIZER});
-      CREATE TABLE ${this.#table}_scope (row INTEGER PRIMARY KEY, id TEXT NOT NULL, task_type TEXT NOT NULL);
-      CREATE TABLE ${this.#table}_attributes (row INTEGER, key TEXT, value TEXT, PRIMARY KEY (row, key)) WITHOUT ROWID;
-    `);
+    engine.exec(
+      `CREATE VIRTUAL TABLE ${this.#table} USING fts5 (words, identifiers, content = '', contentless_delete = 1, ${TOKENIZER})`,
+    );
   }
 
   get size(): number {
@@ -70,10 +79,8 @@ export class FtsNamespace {
       words.join(' '),
       identifiers.join(' '),
     );
-    this.#run('INSERT INTO #_scope (row, id, task_type) VALUES (?, ?, ?)', row, note.id, note.taskType);
-    for (const [key, value] of Object.entries(note.attributes)) {
-      this.#run('INSERT INTO #_attributes (row, key, value) VALUES (?, ?, ?)', row, key, value);
-    }
+    const { id, taskType, attributes } = note;
+    this.#scopes.set(row, { id, taskType, attributes });
     const terms = this.#terms.add(new Set([...words, ...identifiers]));
     this.#held.set(note.id, { row, version: note.version, terms });
     this.#heldTerms += terms.length;
@@ -89,13 +96,19 @@ export class FtsNamespace {
   search(query: LexicalQuery): LexicalHit[] {
     const match = this.#matchExpression(query.text);
     if (match === undefined) return [];
-    const attributes = Object.entries(query.attributes ?? {});
-    const scope = query.taskType === undefined ? '' : 'AND s.task_type = ?';
-    const having = `AND EXISTS (SELECT 1 FROM #_attributes a WHERE a.row = s.row AND a.key = ? AND a.value = ?)`;
-    const sql = `SELECT s.id, -bm25(#, 1.0, ${IDENTIFIER_WEIGHT}) AS score FROM # JOIN #_scope s ON s.row = #.rowid
-      WHERE # MATCH ? ${scope} ${having.repeat(attributes.length)} ORDER BY score DESC, s.id LIMIT ?`;
-    const filters = query.taskType === undefined ? attributes.flat() : [query.taskType, ...attributes.flat()];
-    return this.#statement(sql).all(match, ...filters, query.k) as LexicalHit[];
+    const sql = `SELECT rowid AS row, -bm25(#, 1.0, ${IDENTIFIER_WEIGHT}) AS score FROM # WHERE # MATCH ?`;
+    const wanted = Object.entries(query.attributes ?? {});
+    const best: LexicalHit[] = [];
+    for (const { row, score } of this.#statement(sql).all(match) as { row: number; score: number }[]) {
+      const last = best[query.k - 1];
+      if (last !== undefined && score < last.score) continue;
+      const scope = this.#scopes.get(row);
+      if (scope === undefined || (query.taskType !== undefined && scope.taskType !== query.taskType))
+        continue;
+      if (wanted.some(([key, value]) => scope.attributes[key] !== value)) continue;
+      insertHit(best, { id: scope.id, score }, query.k);
+    }
+    return best;
   }
 
   /** Notes that hold the term as a whole or, where none does, all of its parts. */
@@ -113,7 +126,7 @@ export class FtsNamespace {
 
   drop(): void {
     this.#statements.clear();
-    for (const name of ['', '_scope', '_attributes']) this.#engine.exec(`DROP TABLE ${this.#table}${name}`);
+    this.#engine.exec(`DROP TABLE ${this.#table}`);
   }
 
   /** The query's terms, quoted and joined by OR; undefined where no note holds any of them. */
@@ -134,8 +147,7 @@ export class FtsNamespace {
 
   #delete(id: NoteId, held: HeldNote): void {
     this.#run('DELETE FROM # WHERE rowid = ?', held.row);
-    this.#run('DELETE FROM #_scope WHERE row = ?', held.row);
-    this.#run('DELETE FROM #_attributes WHERE row = ?', held.row);
+    this.#scopes.delete(held.row);
     this.#terms.remove(held.terms);
     this.#held.delete(id);
     this.#heldTerms -= held.terms.length;
@@ -158,6 +170,18 @@ export class FtsNamespace {
 function termsOf(note: FeedbackNote): LexicalTerms {
   const values = Object.values(note.attributes);
   return lexicalTerms([note.lesson, note.wrongAnswer, note.correction, ...values].join('\n'), true);
+}
+
+/** Keeps the `k` best, best first; ties by id. Most of many hits are worse than the last and never come here. */
+function insertHit(best: LexicalHit[], hit: LexicalHit, k: number): void {
+  let at = best.length;
+  for (; at > 0; at -= 1) {
+    const before = best[at - 1];
+    if (before === undefined || before.score > hit.score) break;
+    if (before.score === hit.score && before.id < hit.id) break;
+  }
+  best.splice(at, 0, hit);
+  if (best.length > k) best.pop();
 }
 
 /** A term as an FTS5 string: in one, only the quotation mark means something. */
