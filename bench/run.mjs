@@ -2,6 +2,7 @@
 import { parseArgs } from 'node:util';
 import { compareFiles, DEFAULT_TOLERANCE } from './harness/compare.mjs';
 import { describeRun } from './harness/machine.mjs';
+import { unjudged } from './harness/promises.mjs';
 import { failures, renderText, writeReport } from './harness/report.mjs';
 import { runSuites } from './harness/run-suites.mjs';
 import { loadSuites } from './harness/suites.mjs';
@@ -54,6 +55,13 @@ async function main() {
   const report = { format: 1, quick: values.quick, run, suites: await runSuites(chosen, values) };
   writeReport(values.out, report, chosen);
   console.log(values.json ? JSON.stringify(report, undefined, 2) : renderText(report));
+  const { held, missed: notJudged } = unjudged(report);
+  if (held.length + notJudged.length > 0) {
+    console.error(
+      `bench: ${held.length + notJudged.length} promises were measured and not judged, since they are stated for the full form; ${held.length} held here, missed here were:`,
+    );
+    for (const line of notJudged) console.error(`bench:   ${line}`);
+  }
   const missed = failures(report);
   for (const line of missed) console.error(`bench: ${line}`);
   console.error(`bench: results, plots and bench.md are in ${values.out}`);

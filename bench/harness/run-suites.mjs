@@ -1,5 +1,6 @@
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { judged } from './promises.mjs';
 
 /** A case that hangs must not hang the run. 100,000 notes take about five minutes on two cores. */
 const CASE_TIMEOUT_MS = 60 * 60_000;
@@ -14,8 +15,13 @@ export async function runSuites(suites, { quick, case: only }) {
     for (const { name } of suite.cases({ quick })) {
       if (only !== undefined && !only.includes(name)) continue;
       const started = performance.now();
-      const outcome = await runCase(suite.name, name, quick);
-      cases.push({ name, seconds: Math.round((performance.now() - started) / 100) / 10, ...outcome });
+      const { checks, ...outcome } = await runCase(suite.name, name, quick);
+      cases.push({
+        name,
+        seconds: Math.round((performance.now() - started) / 100) / 10,
+        ...outcome,
+        checks: judged(checks, { quick }),
+      });
     }
     if (cases.length > 0) results.push({ name: suite.name, title: suite.title, cases });
   }

@@ -9,6 +9,7 @@ import { StageTimer } from '../../dist/retrieval/stage-timer.js';
 import { absence, modelAbsence, openCollection, SAMPLE } from '../fixtures/collections.mjs';
 import { BENCH_CALLER } from '../fixtures/installation.mjs';
 import { figure } from '../harness/measure.mjs';
+import { promised } from '../harness/promises.mjs';
 import { bounded } from '../index/targets.mjs';
 
 const CANDIDATES = 100;
@@ -73,16 +74,20 @@ async function abstention() {
       figure('wrongly injected where 80% are answered', '', 'lower', injectedAt80, exact),
     ],
     checks: [
-      bounded({
-        what: 'AUC of answerable against unanswerable queries',
-        value: answerableAuc,
-        least: LEAST_AUC,
-      }),
-      bounded({
-        what: 'wrongly injected at a recall of 80%',
-        value: injectedAt80,
-        most: MOST_INJECTED_AT_80,
-      }),
+      promised(
+        bounded({
+          what: 'AUC of answerable against unanswerable queries',
+          value: answerableAuc,
+          least: LEAST_AUC,
+        }),
+      ),
+      promised(
+        bounded({
+          what: 'wrongly injected at a recall of 80%',
+          value: injectedAt80,
+          most: MOST_INJECTED_AT_80,
+        }),
+      ),
     ],
   };
 }
@@ -109,7 +114,7 @@ async function starterCheck(name, metrics) {
   if (measured === undefined)
     return { what, ok: undefined, value: 'not measured: the default model is not installed' };
   const share = metrics.find((metric) => metric.name === 'embedder: nDCG@10').value / measured;
-  return { what, ok: share >= STARTER_SHARE, value: Number(share.toFixed(3)) };
+  return promised({ what, ok: share >= STARTER_SHARE, value: Number(share.toFixed(3)) });
 }
 
 async function run({ name: caseName, collection: name, embedder: model }, { log }) {
