@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Finding } from '../domain/note.js';
+import { decodePercent } from './percent-encoding.js';
 import { findPersonalData, type PersonalDataOptions } from './personal-data.js';
 import { findPrivateKeys } from './private-keys.js';
 import { findSecretAssignments } from './secret-assignments.js';
@@ -103,8 +104,47 @@ export function queryDigest(query: string, options: PersonalDataOptions = {}): s
   return createHash('sha256').update(redactSecrets(query, options).text).digest('hex');
 }
 
-/** Secrets and personal data in a text, in order, never overlapping: where two rules claim the same characters, the earlier rule wins. */
+/** An address within an address is encoded twice. */
+const MAX_DECODINGS = 2;
+
+/**
+ * Secrets and personal data in a text, in order, never overlapping: where two rules claim the same characters, the earlier rule wins.
+ * Where there are percent escapes, what is a secret without them is one, too: `Leaked%3A%20…` hides where a token begins.
+ */
 export function findSecrets(text: string, options: PersonalDataOptions = {}): readonly SecretSpan[] {
+  const found = [...findPlain(text, options)];
+  let positions: readonly number[] | undefined;
+  for (let [encoded, round] = [text, 0]; round < MAX_DECODINGS; round += 1) {
+    const decoded = decodePercent(encoded);
+    if (decoded === undefined) break;
+    const outer = positions;
+    positions =
+      outer === undefined ? decoded.positions : decoded.positions.map((at) => outer[at] ?? text.length);
+    for (const { start, end, kind } of findPlain(decoded.text, options)) {
+      join(found, { start: positions[start] ?? 0, end: positions[end] ?? text.length, kind });
+    }
+    encoded = decoded.text;
+  }
+  return found.sort((a, b) => a.start - b.start);
+}
+
+/** Adds a span; what it overlaps becomes one with it, so that no part of either stays. */
+function join(spans: SecretSpan[], { start, end, kind }: SecretSpan): void {
+  let joined: SecretSpan = { start, end, kind };
+  for (let at = spans.length - 1; at >= 0; at -= 1) {
+    const other = spans[at];
+    if (other === undefined || other.end <= joined.start || joined.end <= other.start) continue;
+    joined = {
+      start: Math.min(joined.start, other.start),
+      end: Math.max(joined.end, other.end),
+      kind: other.kind,
+    };
+    spans.splice(at, 1);
+  }
+  spans.push(joined);
+}
+
+function findPlain(text: string, options: PersonalDataOptions): readonly SecretSpan[] {
   const claims: SecretSpan[] = [...findPrivateKeys(text)];
   const lowerCase = text.toLowerCase();
   for (const rule of SECRET_RULES) {
@@ -125,7 +165,7 @@ export function findSecrets(text: string, options: PersonalDataOptions = {}): re
       kept.push(claim);
     }
   }
-  return kept.sort((a, b) => a.start - b.start);
+  return kept;
 }
 
 function matches(pattern: RegExp, kind: string, text: string): SecretSpan[] {

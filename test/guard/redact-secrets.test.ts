@@ -49,6 +49,27 @@ describe('redactSecrets', () => {
     expect(JSON.stringify(redactor.findings())).not.toContain(a.slice(4));
   });
 
+  it.each(SECRETS)('redacts %s in an address, once and twice encoded', (kind, secret) => {
+    const text = `Leaked: ${secret} now`;
+    const once = encodeURIComponent(text);
+    for (const encoded of [once, encodeURIComponent(once)]) {
+      const url = `https://x.example/?q=${encoded}&p=1`;
+      const { text: redacted, findings } = redactSecrets(url);
+      expect(redacted).toMatch(/^https:\/\/x\.example\/\?q=Leaked.*\[REDACTED:[a-z-]+:1\].*now&p=1$/u);
+      expect(findings.map(({ rule }) => rule)).toContain(`secret.${kind}`);
+      const sure = decodeURIComponent(decodeURIComponent(redacted));
+      for (const line of secret.split('\n')) expect(sure).not.toContain(line);
+    }
+  });
+
+  it('leaves addresses with other escapes as they are', () => {
+    for (const url of [
+      'https://x.example/a%20b?q=100%25&r=%E4%BD%A0%E5%A5%BD&s=%FF%FE#%zz',
+      `https://x.example/?commit%3D${'0123456789abcdef'.repeat(2)}01234567`,
+    ])
+      expect(redactSecrets(url).text).toBe(url);
+  });
+
   it('is idempotent on every fixture', () => {
     for (const text of [...SECRETS.map(([, secret]) => secret), ...IN_CONTEXT.map(([, text]) => text)]) {
       const once = redactSecrets(text).text;
@@ -73,6 +94,8 @@ describe('redactSecrets', () => {
     ['many sk-', 'sk-aaaaaaaaaaaaaaaaaaaaaa '.repeat(300)],
     ['spaces', `secret${' '.repeat(8_000)}=`],
     ['dots', '.'.repeat(8_000)],
+    ['escapes', '%41%25'.repeat(1_330)],
+    ['escapes of escapes', '%2541'.repeat(1_600)],
   ])('takes under 50 ms for 8,000 characters of %s', (_name, text) => {
     expect(leastCpuMs(() => redactSecrets(text))).toBeLessThan(50);
   });
