@@ -53,7 +53,8 @@ export async function askConfiguredChecker(
     attribute: request.attribute,
     concurrency: request.limits.concurrency,
     onProgress: (done, total) => request.onProgress?.({ done, total }),
+    onAnswered: (answered) => request.onAnswered?.(answered, spending()),
     signal: request.signal,
   });
-  return { ...answers, spending: spending() };
+  return { ...answers, spending: spending(), checker: chat.modelId };
 }

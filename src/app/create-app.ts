@@ -3,6 +3,7 @@ import type { Config } from '../config/config.js';
 import type { FeedbackNote } from '../domain/note.js';
 import type { ModelChoice } from '../domain/served-model.js';
 import { createKeyCommands } from '../guard/key-commands.js';
+import { answersHandler } from '../jobs/answers.js';
 import { calibrationHandler } from '../jobs/calibration.js';
 import { compactionHandler } from '../jobs/compaction.js';
 import { backfillHandler, type EmbedJobDeps, reembedHandler } from '../jobs/embed-stored-notes.js';
@@ -14,6 +15,7 @@ import { JobRunner } from '../jobs/job-runner.js';
 import { keyRotationHandler } from '../jobs/key-rotation.js';
 import { modelSwitchHandler } from '../jobs/model-switch.js';
 import { stalenessSweepHandler } from '../jobs/staleness-sweep.js';
+import { sweepHandler } from '../jobs/sweep.js';
 import { vectorDropHandler } from '../jobs/vector-drop.js';
 import { DEFAULT_WRITE_POLICY } from '../notes/note-deps.js';
 import { InProcessNoteFeed } from '../notes/note-feed.js';
@@ -29,12 +31,14 @@ import { rerankModelOf } from '../retrieval/rerank-candidates.js';
 import type { RetrieveDeps } from '../retrieval/retrieve.js';
 import type { SnapshotState } from '../retrieval/snapshot-keeper.js';
 import { watchRetrieval } from '../retrieval/watch-retrieval.js';
+import { type AskChecker, noChecker } from './checker-of.js';
 import { ModelFollower } from './follow-model.js';
 import type { Engines } from './installation.js';
 import { createModelGeneration, type SharedParts } from './model-generation.js';
 import { ModelSlot } from './model-slot.js';
 import { modelStates } from './model-states.js';
 import { openShadowModel } from './open-shadow-model.js';
+import { sweepSaved } from './sweep-namespace.js';
 
 export interface AppParts {
   readonly store: Store;
@@ -47,6 +51,8 @@ export interface AppParts {
   };
   /** Opens another model by name, with indexes of its own. Absent: the process cannot change its model. */
   readonly openEngines?: ((name: string) => Promise<Engines>) | undefined;
+  /** Asks the configured chat service. Absent: job ANSWERS is refused. */
+  readonly askChecker?: AskChecker | undefined;
   /** Told of every answer that callers get. */
   readonly watchers?: readonly RetrievalWatcher[];
   /** Told of every job that ends here. */
@@ -149,6 +155,11 @@ export async function createApp(parts: AppParts): Promise<App> {
       COMPACTION: (context) =>
         compactionHandler({ store, vectorIndex: serving().vectorIndex, clock })(context),
       EVALUATION: evaluationHandler({ store, retrieval: measured }),
+      SWEEP: sweepHandler({ store, sweep: (request) => sweepSaved(slot.current.retrieveDeps, request) }),
+      ANSWERS: answersHandler({
+        ...{ store, clock },
+        ask: (request) => (parts.askChecker ?? noChecker)(measured, request),
+      }),
       CALIBRATION: calibrationHandler(evaluations),
       ERASURE: erasureHandler(commands),
       KEY_ROTATION: keyRotationHandler({ store }),

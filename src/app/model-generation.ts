@@ -1,5 +1,7 @@
+import { createAnswers } from '../evaluation/answers/answer-runs.js';
 import { createCalibrator } from '../evaluation/calibration/calibrate-namespace.js';
 import { createEvaluations } from '../evaluation/golden-versions.js';
+import { readSweeps } from '../evaluation/sweep/sweep-runs.js';
 import { createNoteCommands } from '../notes/create-note-commands.js';
 import { createReviewCommands } from '../notes/create-review-commands.js';
 import { embedMissing } from '../notes/embed-missing.js';
@@ -143,6 +145,8 @@ export async function createModelGeneration(
     measured,
     evaluations: {
       ...createEvaluations({ store, clock, phones }),
+      ...createAnswers({ store, clock, phones }),
+      sweeps: (namespace, first) => readSweeps(store.settings, namespace, first),
       ...createCalibrator({
         store,
         retrieval: measured,

@@ -4,6 +4,7 @@ import type { Config } from '../config/config.js';
 import { verifyAudit } from '../guard/verify-audit.js';
 import { exportNotes } from '../notes/import/export-notes.js';
 import { absentEngines } from './absent-engines.js';
+import { checkerOf } from './checker-of.js';
 import { createApp } from './create-app.js';
 import { importFile } from './import-file.js';
 import { openEngines, openStore } from './installation.js';
@@ -33,6 +34,7 @@ export async function openApp(config: Config, options: OpenAppOptions): Promise<
       runJobs: options.runJobs,
       follow: whole,
       openEngines: openModel,
+      askChecker: checkerOf(config),
     });
     opened.push(app);
     const { embedder, vectorIndex, lexicalIndex } = engines;
@@ -51,6 +53,8 @@ export async function openApp(config: Config, options: OpenAppOptions): Promise<
         (await import('./ask-checker.js')).askConfiguredChecker(config, app.useCases.retrieval, request),
       evaluateNamespace: async (request) =>
         (await import('./evaluate-namespace.js')).evaluateNamespace({ app, store, config }, request),
+      sweepNamespace: async (request) =>
+        (await import('./sweep-sample.js')).sweepOwn({ app, store }, request),
       verifyAudit: (noted) => verifyAudit(store.audit, noted),
       close: closeAll,
     };

@@ -1,5 +1,5 @@
 import type { Config } from '../config/config.js';
-import type { AskedAnswers } from '../evaluation/answers/ask-checker.js';
+import type { AnsweredCase, AskedAnswers } from '../evaluation/answers/ask-checker.js';
 import type { CheckerCase } from '../evaluation/answers/checker-records.js';
 import type { ChatSpending } from '../evaluation/answers/limited-chat-model.js';
 import type { VariantGroup } from '../evaluation/sweep/variants.js';
@@ -94,11 +94,15 @@ export interface AskCheckerRequest {
   readonly attribute: boolean;
   readonly limits: ChatRunLimits;
   readonly onProgress?: OnProgress | undefined;
+  /** A case's answers as soon as they are there, with what was spent so far. */
+  readonly onAnswered?: ((answers: AnsweredCase, spending: ChatSpending) => Promise<void>) | undefined;
   readonly signal: AbortSignal;
 }
 
 export interface AskCheckerResult extends AskedAnswers {
   readonly spending: ChatSpending;
+  /** Id of the model that was asked. */
+  readonly checker: string;
 }
 
 /** An opened installation without a server. */
@@ -112,6 +116,8 @@ export interface OpenedApp {
   askChecker(request: AskCheckerRequest): Promise<AskCheckerResult>;
   /** Measures retrieval on the installation's own notes. Errors: `INVALID_INPUT`, `INVALID_FILE`. */
   evaluateNamespace(request: EvaluateNamespaceRequest): Promise<EvaluateResult>;
+  /** Tries stages and settings on the installation's own notes. Errors: `INVALID_INPUT`, `INVALID_FILE`. */
+  sweepNamespace(request: SweepNamespaceRequest): Promise<SweepResult>;
   verifyAudit(noted: AuditHead | undefined): Promise<AuditVerification>;
   /** Idempotent; waits for what runs. */
   close(): Promise<void>;
@@ -245,6 +251,8 @@ export interface EvaluateRequest {
   /** An earlier report to compare with, and the rules of comparison (none: small drops of the main measures are allowed). */
   readonly baseline?: string | undefined;
   readonly gate?: string | undefined;
+  /** Measures the write path's guards, too, whether the gate asks for them or not. */
+  readonly guards?: boolean | undefined;
   /** Lets the configured chat service judge the injected notes, so many times. */
   readonly judge?: { readonly repeats: number; readonly limits: ChatRunLimits } | undefined;
   readonly onProgress?: OnProgress | undefined;
@@ -276,10 +284,16 @@ export interface SweepRequest
   readonly groups?: readonly VariantGroup[] | undefined;
 }
 
+export interface SweepNamespaceRequest extends Omit<SweepRequest, 'config' | 'notes'> {
+  readonly namespace: string;
+  /** A file by note id; none: the namespace's saved set. */
+  readonly golden?: string | undefined;
+}
+
 export interface SweepResult {
   readonly report: unknown;
   readonly lines: readonly string[];
-  /** Finished files by name: JSON, Markdown, SVG. */
+  /** Finished files by name: JSON, Markdown, HTML, SVG. */
   readonly documents: Readonly<Record<string, string>>;
 }
 

@@ -7,6 +7,8 @@ export const JOB_KINDS = [
   'COMPACTION',
   'EVALUATION',
   'CALIBRATION',
+  'SWEEP',
+  'ANSWERS',
   'ERASURE',
   'KEY_ROTATION',
   'MODEL_SWITCH',

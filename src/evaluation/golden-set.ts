@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { ErrataError } from '../domain/errors.js';
 import type { Judgements } from './formats/trec.js';
+import { textDigest } from './standing-text.js';
 
 const expectedSchema = z.strictObject({
   /** Note id, or the handle that the set's notes carry in their source record. */
@@ -42,7 +43,7 @@ export function parseGoldenSet(jsonl: string, name: string): GoldenSet {
     queries.push(query);
   });
   if (queries.length === 0) throw invalid(name, 1, 'at least one query', 'none');
-  return { queries, digest: createHash('sha256').update(jsonl).digest('hex').slice(0, 16) };
+  return { queries, digest: textDigest(jsonl) };
 }
 
 /** Which half a query belongs to: by hash of its id, so that adding queries moves none. */

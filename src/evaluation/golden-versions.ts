@@ -1,33 +1,56 @@
-import { createHash } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { Caller } from '../domain/api-key.js';
-import { checkText } from '../domain/check-text.js';
 import { ErrataError } from '../domain/errors.js';
-import { LIMITS } from '../domain/limits.js';
 import { checkNamespace } from '../domain/validate-correction.js';
 import type { PersonalDataOptions } from '../guard/personal-data.js';
-import { queryDigest, redactSecrets } from '../guard/redact-secrets.js';
+import { redactSecrets } from '../guard/redact-secrets.js';
+import { changeSetting } from '../ports/change-setting.js';
 import type { Clock } from '../ports/clock.js';
-import type {
-  Evaluations,
-  GoldenQueryInput,
-  GoldenSetVersion,
-  SavedGoldenSet,
-} from '../ports/evaluations.js';
+import type { Evaluations, GoldenSetVersion, ReplaceOptions, SavedGoldenSet } from '../ports/evaluations.js';
 import type { Store } from '../ports/note-store.js';
-import { changeSetting } from './change-setting.js';
 import { compareRuns } from './compare-runs.js';
-import { goldenLine, parseGoldenSet } from './golden-set.js';
+import { type GoldenSet, parseGoldenSet } from './golden-set.js';
+import { checkExpectedNotes, judgedLine } from './judged-line.js';
 import { readCases, readRuns } from './run-history.js';
+import { checkStanding } from './standing-text.js';
 
 /** Name of the setting that holds a namespace's current golden set, as JSONL. */
 export const goldenSetting = (namespace: string): string => `golden:${namespace}`;
 const versionsSetting = (namespace: string): string => `golden-versions:${namespace}`;
 const versionSetting = (namespace: string, digest: string): string => `golden:${namespace}@${digest}`;
 
+/** The set that a namespace is measured on. Errors: `INVALID_INPUT` where none is saved. */
+export async function savedGoldenSet(
+  settings: Pick<Store['settings'], 'get'>,
+  namespace: string,
+): Promise<GoldenSet> {
+  const jsonl = await settings.get(goldenSetting(namespace));
+  if (jsonl !== undefined) return parseGoldenSet(jsonl, goldenSetting(namespace));
+  throw new ErrataError(
+    'INVALID_INPUT',
+    `Expected a saved golden set for namespace ${namespace}, received none`,
+    { details: { field: 'namespace' } },
+  );
+}
+
 /** Versions that a list keeps; texts of older ones stay in the store, by digest. */
 const MAX_VERSIONS = 50;
+
+/** What this file has of the port. */
+export type GoldenSets = Pick<
+  Evaluations,
+  | 'runs'
+  | 'cases'
+  | 'compareRuns'
+  | 'goldenSet'
+  | 'goldenText'
+  | 'saveGoldenSet'
+  | 'addGoldenQuery'
+  | 'removeGoldenQuery'
+>;
+
 export interface GoldenSetDeps {
-  readonly store: Pick<Store, 'settings' | 'notes' | 'receipts'>;
+  readonly store: Pick<Store, 'settings' | 'notes' | 'receipts' | 'audit'>;
   readonly clock: Clock;
   /** Whether telephone numbers are redacted from queries, too. */
   readonly phones?: boolean | undefined;
@@ -35,13 +58,10 @@ export interface GoldenSetDeps {
 
 /**
  * Sets live in the settings store. Judgements of several processes are all kept: each is added to the set as it then is. A set that is
- * saved as a whole replaces what stands, whose version stays readable.
+ * saved as a whole replaces what stands (or only the version that its writer names), whose version stays readable. What changes a set
+ * changes what CI lets pass, so that every change is an audit event.
  */
-export function createEvaluations({
-  store,
-  clock,
-  phones,
-}: GoldenSetDeps): Omit<Evaluations, 'calibrate' | 'calibrations' | 'clearCalibrations'> {
+export function createEvaluations({ store, clock, phones }: GoldenSetDeps): GoldenSets {
   const { settings } = store;
   let last: Promise<unknown> = Promise.resolve();
   const serially = <T>(work: () => Promise<T>): Promise<T> => {
@@ -76,8 +96,10 @@ export function createEvaluations({
     caller: Caller,
     namespace: string,
     change: (jsonl: string) => string,
+    options: ReplaceOptions = {},
   ): Promise<SavedGoldenSet> {
     const jsonl = await changeSetting(settings, goldenSetting(namespace), (standing) => {
+      checkStanding(standing, options);
       const given = change(standing ?? '');
       parseGoldenSet(given, 'the golden set');
       return withoutSecrets(given, { phones });
@@ -88,6 +110,10 @@ export function createEvaluations({
     await changeSetting(settings, versionsSetting(namespace), (json) => {
       const others = readVersions(json).filter((one) => one.digest !== digest);
       return JSON.stringify([version, ...others].slice(0, MAX_VERSIONS));
+    });
+    await store.audit.append({
+      ...{ id: randomUUID(), at: clock.now(), actor: caller.name, namespace, action: 'golden-set-changed' },
+      changes: [`digest: ${digest}`, `queries: ${queries.length}`],
     });
     const saved = await describe(namespace);
     if (saved === undefined) throw new ErrataError('CORRUPT_RECORD', 'Expected the saved set, received none');
@@ -108,8 +134,15 @@ export function createEvaluations({
         details: { field: digest === undefined ? 'namespace' : 'digest' },
       });
     },
-    saveGoldenSet: (caller, namespace, jsonl) =>
-      serially(() => save(caller, checkNamespace(namespace), () => jsonl)),
+    async saveGoldenSet(caller, input, jsonl, options = {}) {
+      const namespace = checkNamespace(input);
+      if (options.allowUnknownNotes !== true) await checkExpectedNotes(store.notes, namespace, jsonl);
+      return serially(() => save(caller, namespace, () => jsonl, options));
+    },
+    removeGoldenQuery: (caller, input, id, options) =>
+      serially(() =>
+        save(caller, checkNamespace(input), (jsonl) => `${remaining(jsonl, id).join('\n')}\n`, options),
+      ),
     addGoldenQuery: (caller, input) =>
       serially(async () => {
         const namespace = checkNamespace(input.namespace);
@@ -130,6 +163,20 @@ function linesWithout(jsonl: string, id: string): readonly string[] {
     .filter((line) => line.trim() !== '' && (JSON.parse(line) as { id: string }).id !== id);
 }
 
+/** Errors: `INVALID_INPUT` where the query is not there, or is the last one: a set without queries measures nothing. */
+function remaining(jsonl: string, id: string): readonly string[] {
+  const lines = linesWithout(jsonl, id);
+  const all = jsonl.split('\n').filter((line) => line.trim() !== '').length;
+  if (lines.length < all && lines.length > 0) return lines;
+  throw new ErrataError(
+    'INVALID_INPUT',
+    lines.length === all
+      ? 'Expected the id of a golden query for id, received another'
+      : 'Expected a set of more queries to remove one from, received its last',
+    { details: { field: 'id' } },
+  );
+}
+
 /** The lines as given, but for queries that hold a secret: what people ask holds as many as what they write. */
 function withoutSecrets(jsonl: string, options: PersonalDataOptions): string {
   return jsonl
@@ -141,47 +188,4 @@ function withoutSecrets(jsonl: string, options: PersonalDataOptions): string {
       return query === record.query ? line : JSON.stringify({ ...record, query });
     })
     .join('\n');
-}
-
-/** The id comes from query, task type and attributes, so that judging the same question again replaces the judgement. */
-async function judgedLine(
-  { store, phones }: Omit<GoldenSetDeps, 'clock'>,
-  namespace: string,
-  input: GoldenQueryInput,
-): Promise<string> {
-  const given = checkText(input.query, 'query', LIMITS.queryLength).normalize('NFC');
-  const query = redactSecrets(given, { phones }).text;
-  const receipt = input.receiptId === undefined ? undefined : await store.receipts.get(input.receiptId);
-  if (input.receiptId !== undefined && (receipt === undefined || receipt.namespace !== namespace)) {
-    throw new ErrataError('RECEIPT_NOT_FOUND', 'Expected a known receipt for receiptId, received another id');
-  }
-  if (receipt !== undefined && receipt.queryDigest !== queryDigest(query, { phones })) {
-    throw new ErrataError(
-      'INVALID_INPUT',
-      'Expected the query of the receipt for query, received another one',
-      {
-        details: { field: 'query' },
-      },
-    );
-  }
-  const taskType = receipt?.taskType ?? input.taskType;
-  const attributes = receipt?.attributes ?? input.attributes ?? {};
-  const ids = input.expected.map(({ noteId }) => noteId);
-  if (
-    new Set(await store.notes.getMany(namespace, ids).then((notes) => notes.map(({ id }) => id))).size <
-    new Set(ids).size
-  ) {
-    throw new ErrataError('NOTE_NOT_FOUND', 'Expected known notes for expected, received an unknown one');
-  }
-  const identity = JSON.stringify([query, taskType ?? null, Object.entries(attributes).sort()]);
-  return goldenLine({
-    id: `judged-${createHash('sha256').update(identity).digest('hex').slice(0, 16)}`,
-    query,
-    ...(taskType === undefined ? {} : { taskType }),
-    ...(Object.keys(attributes).length === 0 ? {} : { attributes }),
-    expected: input.expected.map(({ noteId, grade }) => ({ key: noteId, grade })),
-    kind: input.expected.length === 0 ? 'none' : 'judged',
-    ...(input.language === undefined ? {} : { language: input.language }),
-    ...(input.difficulty === undefined ? {} : { difficulty: input.difficulty }),
-  });
 }

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { ErrataError } from '../domain/errors.js';
+import { changeSetting } from '../ports/change-setting.js';
 import type { EvaluationRun, RunCase } from '../ports/evaluations.js';
 import type { SettingStore } from '../ports/note-store.js';
-import { changeSetting } from './change-setting.js';
 import { type CaseResult, type EvaluationReport, GROUPINGS } from './report.js';
 
 const runsSetting = (namespace: string): string => `evaluation-runs:${namespace}`;
@@ -79,6 +79,7 @@ function toRun(report: EvaluationReport, id: string): EvaluationRun {
     all: report.all,
     tune: report.tune,
     test: report.test,
+    intervals: Object.entries(report.intervals).map(([name, interval]) => ({ name, ...interval })),
     groups: GROUPINGS.flatMap((grouping) =>
       Object.entries(report.groups[grouping]).map(([value, metrics]) => ({ grouping, value, metrics })),
     ),

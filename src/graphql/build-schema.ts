@@ -3,8 +3,10 @@ import type { GraphQLSchema } from 'graphql';
 import { buildSchemaSync, type PubSub } from 'type-graphql';
 import { AuditResolver } from './audit/audit.resolver.js';
 import { EffectResolver } from './effect/effect.resolver.js';
+import { AnswersResolver } from './evaluation/answers.resolver.js';
 import { EvaluationResolver } from './evaluation/evaluation.resolver.js';
-
+import { GoldenSetResolver } from './evaluation/golden-set.resolver.js';
+import { SweepResolver } from './evaluation/sweep.resolver.js';
 import { InfluenceResolver } from './influence/influence.resolver.js';
 import { JobResolver } from './job/job.resolver.js';
 import { KeyResolver } from './key/key.resolver.js';
@@ -50,6 +52,9 @@ export function buildGraphqlSchema(): GraphQLSchema {
       NoteVersionResolver,
       JobResolver,
       EvaluationResolver,
+      GoldenSetResolver,
+      SweepResolver,
+      AnswersResolver,
       ReviewResolver,
       StatsResolver,
       KeyResolver,

@@ -119,6 +119,9 @@ export const JobKindEnum = registerValues('JobKind', 'Kinds of background work.'
   EVALUATION: 'Runs a golden set and reports recall, ranks and abstention.',
   CALIBRATION:
     'Fits thresholds on a golden set, so that few queries without an answer get a note; option alpha.',
+  SWEEP: "Tries stages and settings on a namespace's golden set; option only (groups with commas between).",
+  ANSWERS:
+    'Asks the configured checker about the saved cases, without and with lessons; options instructions, maxCalls or budget with promptPrice and completionPrice, attribute, concurrency.',
   ERASURE: 'Removes texts for law or leaked secrets.',
   KEY_ROTATION: 'Seals everything that is stored with the present encryption key.',
   MODEL_SWITCH:

@@ -1,8 +1,6 @@
 import type { Caller } from '../domain/api-key.js';
-import { ErrataError } from '../domain/errors.js';
 import { evaluate } from '../evaluation/evaluate.js';
-import { type GoldenSet, parseGoldenSet } from '../evaluation/golden-set.js';
-import { goldenSetting } from '../evaluation/golden-versions.js';
+import { savedGoldenSet } from '../evaluation/golden-versions.js';
 import { recordRun } from '../evaluation/run-history.js';
 import type { Store } from '../ports/note-store.js';
 import type { RetrievalQueries } from '../ports/use-cases.js';
@@ -19,7 +17,7 @@ export interface EvaluationJobDeps {
 export function evaluationHandler({ store, retrieval }: EvaluationJobDeps): JobHandler {
   return async ({ job, checkpoint }) => {
     const namespace = job.namespace ?? 'default';
-    const golden = await savedGoldenSet(store, namespace);
+    const golden = await savedGoldenSet(store.settings, namespace);
     let pending: Promise<void> = Promise.resolve();
     let failure: unknown;
     const report = await evaluate({
@@ -46,15 +44,4 @@ export function evaluationHandler({ store, retrieval }: EvaluationJobDeps): JobH
     const { recallAt3, mrr, abstentionRate } = report.all;
     return `recall@3 ${recallAt3.toFixed(3)}, MRR ${mrr.toFixed(3)}, abstained ${abstentionRate.toFixed(3)} over ${report.all.queries} queries`;
   };
-}
-
-async function savedGoldenSet(store: Store, namespace: string): Promise<GoldenSet> {
-  const jsonl = await store.settings.get(goldenSetting(namespace));
-  if (jsonl === undefined) {
-    throw new ErrataError(
-      'INVALID_INPUT',
-      `Expected a saved golden set for namespace ${namespace}, received none`,
-    );
-  }
-  return parseGoldenSet(jsonl, goldenSetting(namespace));
 }

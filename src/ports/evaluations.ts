@@ -1,9 +1,18 @@
 import type { Caller } from '../domain/api-key.js';
 import type { Calibration } from '../domain/calibration.js';
 import type { Attributes, Instant, NoteId } from '../domain/note.js';
+import type { AnswerCases, AnswerRun } from './answer-runs.js';
+import type { SweepRun } from './sweep-runs.js';
 
 /** Means of a run's measures by name, such as `recallAt3`; see `src/evaluation/metrics.ts`. */
 export type MetricValues = Readonly<Record<string, number>>;
+
+export interface MetricInterval {
+  readonly name: string;
+  readonly estimate: number;
+  readonly low: number;
+  readonly high: number;
+}
 
 /** One evaluation of a namespace's golden set, without query texts. */
 export interface EvaluationRun {
@@ -22,6 +31,8 @@ export interface EvaluationRun {
   readonly all: MetricValues;
   readonly tune: MetricValues;
   readonly test: MetricValues;
+  /** 95% bootstrap intervals over the test half's queries; none for runs of earlier versions. */
+  readonly intervals?: readonly MetricInterval[] | undefined;
   /** Over the test half. */
   readonly groups: readonly {
     readonly grouping: string;
@@ -88,6 +99,25 @@ export interface SavedGoldenSet extends GoldenSetVersion {
   readonly versions: readonly GoldenSetVersion[];
 }
 
+/** How a text of which the namespace keeps one takes the place of what stands. */
+export interface ReplaceOptions {
+  /** Only where this is the digest of what stands (null: where nothing does); none: whatever stands. */
+  readonly ifDigest?: string | null | undefined;
+}
+
+export interface SaveGoldenSetOptions extends ReplaceOptions {
+  /** Also with expected notes that the namespace does not hold: such queries cannot be answered right. */
+  readonly allowUnknownNotes?: boolean | undefined;
+}
+
+/** Recorded answers of a checker, JSONL as `errata answers compare` reads them. */
+export interface RecordedAnswers {
+  /** None: the namespace's saved cases. */
+  readonly cases?: string | undefined;
+  readonly before: string;
+  readonly after: string;
+}
+
 /** A reviewer's judgement: which notes a query should have got. */
 export interface GoldenQueryInput {
   readonly namespace?: string | undefined;
@@ -127,10 +157,39 @@ export interface Evaluations {
   goldenSet(namespace: string): Promise<SavedGoldenSet | undefined>;
   /** JSONL of a version, or of the current set. Errors: `INVALID_INPUT` where there is none. */
   goldenText(namespace: string, digest?: string): Promise<string>;
-  /** Replaces the set. Errors: `INVALID_FILE` with the line. */
-  saveGoldenSet(caller: Caller, namespace: string, jsonl: string): Promise<SavedGoldenSet>;
+  /**
+   * Replaces the set. Errors: `INVALID_FILE` with the line; `NOTE_NOT_FOUND` with the lines whose notes the namespace lacks;
+   * `VERSION_CONFLICT` where another set stands than the one that was named.
+   */
+  saveGoldenSet(
+    caller: Caller,
+    namespace: string,
+    jsonl: string,
+    options?: SaveGoldenSetOptions,
+  ): Promise<SavedGoldenSet>;
+  /** Takes one query out. Errors: `INVALID_INPUT` where the set has none of this id, or no other; `VERSION_CONFLICT`. */
+  removeGoldenQuery(
+    caller: Caller,
+    namespace: string,
+    id: string,
+    options?: ReplaceOptions,
+  ): Promise<SavedGoldenSet>;
   /** Adds one query, or replaces the judgement of the same one. Errors: `INVALID_INPUT`, `NOTE_NOT_FOUND`, `RECEIPT_NOT_FOUND`. */
   addGoldenQuery(caller: Caller, input: GoldenQueryInput): Promise<SavedGoldenSet>;
+  /** Sweeps of job `SWEEP` and of the command line, newest first. */
+  sweeps(namespace: string, first: number): Promise<readonly SweepRun[]>;
+  /** Comparisons of a checker's answers, newest first. */
+  answerRuns(namespace: string, first: number): Promise<readonly AnswerRun[]>;
+  answerCases(namespace: string): Promise<AnswerCases | undefined>;
+  /** Replaces the cases that job `ANSWERS` asks about. Errors: `INVALID_FILE` with the line, `INPUT_TOO_LARGE`, `VERSION_CONFLICT`. */
+  saveAnswerCases(
+    caller: Caller,
+    namespace: string,
+    jsonl: string,
+    options?: ReplaceOptions,
+  ): Promise<AnswerCases>;
+  /** Compares recorded answers and keeps the figures. Errors: `INVALID_FILE` with the line, `INVALID_INPUT`, `INPUT_TOO_LARGE`. */
+  compareAnswers(caller: Caller, namespace: string, answers: RecordedAnswers): Promise<AnswerRun>;
   /** Newest first. */
   calibrations(namespace: string): Promise<readonly Calibration[]>;
   /** Fits, reports on held-out queries and, unless it is a dry run, puts into force. Errors: `INVALID_INPUT` for too few queries. */

@@ -30,7 +30,7 @@ export interface RetrieveDeps extends RerankDeps, CalibrationDeps {
   readonly lexicalShare?: number | undefined;
   readonly follower: IndexFollower;
   readonly scoreModel: ScoreModel;
-  readonly outcomes: OutcomeCounter;
+  readonly outcomes: Pick<OutcomeCounter, 'countRetrieved'>;
   /** Absent or 0: no answer is ever a trial. */
   readonly withholdShare?: number | undefined;
   /** Numbers in [0, 1) for trials. Default `Math.random`. */

@@ -321,6 +321,8 @@ function jobRunner(jobs: JobStore, clock: Clock, deps: EmbedDeps): JobRunner {
       COMPACTION: unknown,
       EVALUATION: unknown,
       CALIBRATION: unknown,
+      SWEEP: unknown,
+      ANSWERS: unknown,
       ERASURE: unknown,
       KEY_ROTATION: unknown,
       MODEL_SWITCH: unknown,

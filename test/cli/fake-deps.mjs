@@ -206,6 +206,7 @@ export function fakeDeps(answers = {}) {
         },
       ]),
       saveGoldenSet: record('saveGoldenSet', fakeGoldenSet),
+      removeGoldenQuery: record('removeGoldenQuery', fakeGoldenSet),
       goldenSet: record('goldenSet', fakeGoldenSet),
       calibrations: record('calibrations', [fakeCalibration]),
       calibrate: record('calibrate', [fakeCalibration]),
@@ -231,6 +232,7 @@ export function fakeDeps(answers = {}) {
       spending: { calls: 2, promptTokens: 100, completionTokens: 10, cost: 0.001 },
     }),
     evaluateNamespace: record('evaluateNamespace', { report: { recall: 0.8 }, text: 'recall@3 0.800' }),
+    sweepNamespace: record('sweepNamespace', { report: { rows: [] }, lines: ['nDCG@10'], documents: {} }),
     verifyAudit: record('verifyAudit', {
       links: 3,
       events: 4,

@@ -111,6 +111,62 @@ describe('golden sets of judgements', () => {
   });
 });
 
+describe('sets that are saved as a whole', () => {
+  const line = (id: string, key?: string) =>
+    JSON.stringify({ id, query: `question ${id}`, expected: key === undefined ? [] : [{ key, grade: 3 }] });
+
+  it('names the lines whose notes the namespace lacks, and takes them where that is wanted', async () => {
+    const jsonl = [
+      line('a', noteId),
+      '',
+      line('b', 'no-such-note'),
+      line('c'),
+      line('d', 'f'.repeat(64)),
+    ].join('\n');
+    await expect(evaluations.saveGoldenSet(REVIEWER, 'default', jsonl)).rejects.toMatchObject({
+      code: 'NOTE_NOT_FOUND',
+      message: expect.stringContaining('in line 3, 5'),
+      details: { line: 3, lines: 2, unknown: 2 },
+    });
+    // The note exists, but not for this tenant.
+    await expect(evaluations.saveGoldenSet(REVIEWER, 'another', line('a', noteId))).rejects.toMatchObject({
+      code: 'NOTE_NOT_FOUND',
+    });
+    expect(await evaluations.goldenSet('default')).toBeUndefined();
+    const saved = await evaluations.saveGoldenSet(REVIEWER, 'default', jsonl, { allowUnknownNotes: true });
+    expect(saved).toMatchObject({ queries: 4, answerable: 3 });
+  });
+
+  it('takes the place of the version that its writer has seen, and of no other', async () => {
+    const save = (jsonl: string, ifDigest?: string | null) =>
+      evaluations.saveGoldenSet(REVIEWER, 'default', jsonl, { ifDigest });
+    const first = await save(line('a'), null);
+    await expect(save(line('b'), null)).rejects.toMatchObject({ code: 'VERSION_CONFLICT' });
+    await expect(save(line('b'), 'f'.repeat(16))).rejects.toMatchObject({
+      code: 'VERSION_CONFLICT',
+      message: expect.stringContaining(first.digest),
+    });
+    const second = await save(line('b'), first.digest);
+    expect(second.digest).not.toBe(first.digest);
+    // Of two writers that have both seen the second version one wins.
+    const both = await Promise.allSettled([save(line('c'), second.digest), save(line('d'), second.digest)]);
+    expect(both.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
+    const events = await path.store.audit.list('all', {}, { limit: 10 });
+    expect(events.items.filter(({ action }) => action === 'golden-set-changed')).toHaveLength(3);
+  });
+
+  it('loses one query at a time, never the last', async () => {
+    const { digest } = await evaluations.saveGoldenSet(REVIEWER, 'default', `${line('a')}\n${line('b')}\n`);
+    const remove = (id: string, ifDigest?: string) =>
+      evaluations.removeGoldenQuery(REVIEWER, 'default', id, { ifDigest });
+    await expect(remove('c')).rejects.toMatchObject({ code: 'INVALID_INPUT', details: { field: 'id' } });
+    await expect(remove('a', 'f'.repeat(16))).rejects.toMatchObject({ code: 'VERSION_CONFLICT' });
+    expect(await remove('a', digest)).toMatchObject({ queries: 1 });
+    expect(await evaluations.goldenText('default')).toBe(`${line('b')}\n`);
+    await expect(remove('b')).rejects.toMatchObject({ code: 'INVALID_INPUT' });
+  });
+});
+
 describe('history of runs', () => {
   it('keeps the newest fifty, newest first, without texts of queries', async () => {
     const report = reportOf([caseOf({ id: 'q1', expected: ['a'], ranking: ['a'], answered: ['a'] })]);
@@ -119,6 +175,8 @@ describe('history of runs', () => {
     const runs = await evaluations.runs(report.namespace, 200);
     expect(runs.map(({ id }) => id)).toEqual(made.slice(0, 50));
     expect(JSON.stringify(runs)).not.toContain(report.cases[0]?.query);
+    const recall = runs[0]?.intervals?.find(({ name }) => name === 'recallAt3');
+    expect(recall).toEqual({ name: 'recallAt3', ...report.intervals.recallAt3 });
     expect(await evaluations.runs('another', 10)).toEqual([]);
   });
 

@@ -108,6 +108,11 @@ describe('roles', () => {
     'startJob(kind: BACKFILL) { id }',
     'cancelJob(id: "job-1") { id }',
     `eraseNote(id: "${noteId(1)}", reason: "x") { id }`,
+    'saveGoldenSet(jsonl: "x") { digest }',
+    'removeGoldenQuery(id: "x") { digest }',
+    'saveAnswerCases(jsonl: "x") { digest }',
+    'compareAnswers(before: "x", after: "x") { id }',
+    'clearCalibrations',
   ])('keeps reviewers from %s', async (call) => {
     expect(await codes(`mutation { ${call} }`, 'reviewer-key')).toEqual(['FORBIDDEN']);
   });

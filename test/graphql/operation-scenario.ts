@@ -22,6 +22,8 @@ const correction = (lesson: string, changes: object = {}) => ({
   ...changes,
 });
 
+const lines = (rows: readonly object[]): string => rows.map((row) => JSON.stringify(row)).join('\n');
+
 /**
  * Runs every query and mutation document in an order that makes sense, with ids taken from earlier answers, so that the
  * same scenario works against a double and against the whole application.
@@ -74,7 +76,27 @@ export async function runOperationScenario(send: SendOperation): Promise<Readonl
     input: { query: input.query, receiptId: retrieval.id, expected: [{ noteId: id }] },
   });
   await run('golden-set', {});
+  const golden = [
+    { id: 'q-1', query: input.query, expected: [{ key: id, grade: 3 }] },
+    { id: 'q-2', query: 'which coffee machine is broken', expected: [] },
+  ];
+  const saved = await run('save-golden-set', { jsonl: lines(golden) });
+  await run('remove-golden-query', { id: 'q-2', ifDigest: saved.digest });
   await run('evaluation-runs', { first: 1 });
+  await run('sweeps', {});
+  const cases = [
+    { id: 'a', truth: false, item: 'CVE in a jar under test resources' },
+    { id: 'b', truth: true, item: 'CVE in a jar that is shipped' },
+  ];
+  await run('save-answer-cases', { jsonl: lines(cases), ifDigest: null });
+  await run('answer-cases', {});
+  const flagged = (a: boolean, notes: readonly string[]) =>
+    lines([
+      { id: 'a', flagged: a, notes },
+      { id: 'b', flagged: true, notes },
+    ]);
+  await run('compare-answers', { before: flagged(true, []), after: flagged(false, [id]) });
+  await run('answer-runs', { first: 1 });
   // The double keeps queries of every run, an application only of runs that were made.
   await run('evaluation-cases', { runId: 'run-1' }, ['INVALID_INPUT']);
   await run('compare-runs', { before: 'run-1', after: 'run-2' }, ['INVALID_INPUT']);

@@ -24,6 +24,15 @@ interface NamespaceOptions {
   readonly namespace: string;
 }
 
+interface ChangeOptions extends NamespaceOptions {
+  readonly ifDigest?: string;
+  readonly allowUnknown?: boolean;
+}
+
+/** `none` says that no set stands yet. */
+const expectedDigest = ({ ifDigest }: ChangeOptions): string | null | undefined =>
+  ifDigest === 'none' ? null : ifDigest;
+
 function read(session: Session, name: string): Promise<string> {
   return readText(name, session.terminal.stdin, session.terminal.cwd);
 }
@@ -92,12 +101,28 @@ async function score(session: Session, args: readonly string[]): Promise<void> {
   ]);
 }
 
-async function save(session: Session, args: readonly string[], options: NamespaceOptions): Promise<void> {
+async function save(session: Session, args: readonly string[], options: ChangeOptions): Promise<void> {
   const text = await read(session, firstArgument(args, 'file'));
   const { evaluations } = (await session.open('store')).useCases;
-  const set = await evaluations.saveGoldenSet(CLI_CALLER, options.namespace, text);
+  const set = await evaluations.saveGoldenSet(CLI_CALLER, options.namespace, text, {
+    ifDigest: expectedDigest(options),
+    allowUnknownNotes: options.allowUnknown,
+  });
   await session.answer(set, () => [
     `${set.queries} queries saved for ${options.namespace}, digest ${set.digest}`,
+  ]);
+}
+
+async function remove(session: Session, args: readonly string[], options: ChangeOptions): Promise<void> {
+  const { evaluations } = (await session.open('store')).useCases;
+  const set = await evaluations.removeGoldenQuery(
+    CLI_CALLER,
+    options.namespace,
+    firstArgument(args, 'query'),
+    { ifDigest: expectedDigest(options) },
+  );
+  await session.answer(set, () => [
+    `${set.queries} queries left for ${options.namespace}, digest ${set.digest}`,
   ]);
 }
 
@@ -174,15 +199,22 @@ export function addGolden(program: Command, context: CliContext): void {
     context,
     score,
   );
-  defineCommand<NamespaceOptions>(
-    namespaced(
+  const guarded = (command: Command): Command =>
+    namespaced(command).option('--if-digest <digest>', 'only where this version stands, or none');
+  defineCommand<ChangeOptions>(
+    guarded(
       add('save', "make a file the namespace's set; its versions stay").argument(
         '<file>',
         'JSONL by note id',
       ),
-    ),
+    ).option('--allow-unknown', 'also where the namespace lacks expected notes'),
     context,
     save,
+  );
+  defineCommand<ChangeOptions>(
+    guarded(add('remove', 'take one query out of the set').argument('<query>', 'its id')),
+    context,
+    remove,
   );
   defineCommand<NamespaceOptions>(
     namespaced(add('versions', 'versions of the saved set')),

@@ -21,7 +21,15 @@ export interface AskOptions {
   /** Cases at once; the chat model has a limit of its own. */
   readonly concurrency: number;
   readonly onProgress?: ((done: number, total: number) => void) | undefined;
+  /** A case's answers as soon as they are there; the next case of the same worker waits for it. */
+  readonly onAnswered?: ((answers: AnsweredCase) => void | Promise<void>) | undefined;
   readonly signal?: AbortSignal | undefined;
+}
+
+/** What a checker said of one case without and with lessons. */
+export interface AnsweredCase {
+  readonly before: CheckerAnswer;
+  readonly after: CheckerAnswer;
 }
 
 export interface AskedAnswers {
@@ -51,7 +59,7 @@ export function readVerdict(text: string): boolean | null {
  * `INVALID_INPUT` for a case without item; what the model and retrieval throw, except `BUDGET_EXCEEDED`, which ends the run with what there is.
  */
 export async function askChecker(options: AskOptions): Promise<AskedAnswers> {
-  const { cases, concurrency, onProgress, signal } = options;
+  const { cases, concurrency, onProgress, onAnswered, signal } = options;
   const before = new Map<string, CheckerAnswer>();
   const after = new Map<string, CheckerAnswer>();
   let next = 0;
@@ -67,6 +75,7 @@ export async function askChecker(options: AskOptions): Promise<AskedAnswers> {
         const answers = await askBoth(options, one);
         before.set(one.id, answers.before);
         after.set(one.id, answers.after);
+        await onAnswered?.(answers);
       } catch (error) {
         if (!(error instanceof ErrataError) || error.code !== 'BUDGET_EXCEEDED') throw error;
         stopped = error.message;
@@ -82,10 +91,7 @@ export async function askChecker(options: AskOptions): Promise<AskedAnswers> {
   return { before: inOrder(before), after: inOrder(after), stopped };
 }
 
-async function askBoth(
-  options: AskOptions,
-  one: CheckerCase,
-): Promise<{ before: CheckerAnswer; after: CheckerAnswer }> {
+async function askBoth(options: AskOptions, one: CheckerCase): Promise<AnsweredCase> {
   const { id, item, query, taskType, attributes } = one;
   if (item === undefined) {
     throw new ErrataError('INVALID_INPUT', `Expected an item for case ${id}, received none`, {

@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { ErrataError } from '../../domain/errors.js';
+import { textDigest } from '../standing-text.js';
 
 const caseSchema = z.strictObject({
   id: z.string().min(1).max(200),
@@ -49,7 +49,7 @@ export interface CheckerCases {
 /** Errors: `INVALID_FILE` with the line, also for an id that is there twice. */
 export function parseCheckerCases(jsonl: string, name: string): CheckerCases {
   const cases = parseLines(jsonl, name, caseSchema);
-  return { cases, digest: createHash('sha256').update(jsonl).digest('hex').slice(0, 16) };
+  return { cases, digest: textDigest(jsonl) };
 }
 
 /** Errors: as above. */

@@ -2,11 +2,21 @@ import { type Plot, renderPlot } from '../plots/render-plot.js';
 import type { SweepReport, SweepRow } from './run-sweep.js';
 import { VARIANT_GROUPS, type VariantGroup } from './variants.js';
 
-const GROUPS = Object.keys(VARIANT_GROUPS) as readonly VariantGroup[];
-const HEAD = ['', 'nDCG@10', 'p', 'paraphrase', 'identifier', 'answered', 'injected', 'recall', 'ms'];
+export const SWEEP_GROUPS = Object.keys(VARIANT_GROUPS) as readonly VariantGroup[];
+export const SWEEP_HEAD = [
+  '',
+  'nDCG@10',
+  'p',
+  'paraphrase',
+  'identifier',
+  'answered',
+  'injected',
+  'recall',
+  'ms',
+];
 
 /** Cells of the tuning half, which is what settings are chosen on. `*` marks what is shipped. */
-function cells(row: SweepRow): readonly string[] {
+export function sweepCells(row: SweepRow): readonly string[] {
   const { tune, ndcgByKind, pValue, medianMs, name, shipped } = row;
   const kind = (key: string) => ndcgByKind[key]?.toFixed(3) ?? '-';
   return [
@@ -27,20 +37,20 @@ export function renderSweepText(report: SweepReport): readonly string[] {
   const line = ([name = '', ...rest]: readonly string[]) =>
     `${name.padEnd(15)}${rest.map((cell, index) => cell.padStart([8, 6, 11, 11, 9, 9, 7, 5][index] ?? 8)).join('')}`;
   return [
-    line(HEAD),
-    ...GROUPS.flatMap((group) => {
+    line(SWEEP_HEAD),
+    ...SWEEP_GROUPS.flatMap((group) => {
       const rows = report.rows.filter((row) => row.group === group);
       return rows.length === 0
         ? []
-        : ['', `${VARIANT_GROUPS[group]}:`, ...rows.map((row) => line(cells(row)))];
+        : ['', `${VARIANT_GROUPS[group]}:`, ...rows.map((row) => line(sweepCells(row)))];
     }),
     '',
-    ...NOTES,
+    ...SWEEP_NOTES,
     `Golden set ${report.goldenDigest}, ${report.queries} queries, model ${report.embeddingModel}.`,
   ];
 }
 
-const NOTES = [
+export const SWEEP_NOTES = [
   'Tuning half, except paraphrase and identifier: nDCG@10 over both halves. p: of nDCG@10',
   'against the shipped setting (*). answered: a right note in the answer; injected: a note',
   'though none applies; recall: expected notes in the answer. ms: median without embedding.',
@@ -50,20 +60,20 @@ export function renderSweepMarkdown(report: SweepReport): string {
   const row = (list: readonly string[]) => `| ${list.join(' | ')} |`;
   return [
     '## Sweep',
-    ...GROUPS.flatMap((group) => {
+    ...SWEEP_GROUPS.flatMap((group) => {
       const rows = report.rows.filter((one) => one.group === group);
       if (rows.length === 0) return [];
       return [
         '',
         `### ${VARIANT_GROUPS[group]}`,
         '',
-        row(HEAD),
-        row(HEAD.map(() => '--:')),
-        ...rows.map((one) => row(cells(one))),
+        row(SWEEP_HEAD),
+        row(SWEEP_HEAD.map(() => '--:')),
+        ...rows.map((one) => row(sweepCells(one))),
       ];
     }),
     '',
-    ...NOTES,
+    ...SWEEP_NOTES,
     `Golden set ${report.goldenDigest}, ${report.queries} queries, model ${report.embeddingModel}, ${report.machine}.`,
     '',
   ].join('\n');
@@ -84,25 +94,33 @@ export function paretoFront(
   });
 }
 
-/** SVG files by name: quality against time, and right answers against wrong injections. */
+/** SVG files by name. */
 export function renderSweepPlots(report: SweepReport): Readonly<Record<string, string>> {
+  const { qualityByTime, answeredByInjected } = sweepPlots(report);
+  return {
+    'quality-by-time.svg': renderPlot(qualityByTime),
+    'answered-by-injected.svg': renderPlot(answeredByInjected),
+  };
+}
+
+/** Quality against time, and right answers against wrong injections. */
+export function sweepPlots(report: SweepReport): {
+  readonly qualityByTime: Plot;
+  readonly answeredByInjected: Plot;
+} {
   const ranking = report.rows.filter(({ group }) => group !== 'threshold' && group !== 'finalK');
   const answering = report.rows.filter(({ group, name }) => group === 'threshold' || name === '+ reranker');
   return {
-    'quality-by-time.svg': renderPlot(
-      frontPlot(ranking, {
-        title: 'nDCG@10 by median time (tuning half)',
-        x: ['median ms without embedding', ({ medianMs }) => medianMs],
-        y: ['nDCG@10', ({ tune }) => tune.ndcgAt10],
-      }),
-    ),
-    'answered-by-injected.svg': renderPlot(
-      frontPlot(answering, {
-        title: 'Right answers by wrong injections (tuning half)',
-        x: ['share of queries without an answer that get a note', ({ tune }) => tune.wronglyInjectedRate],
-        y: ['share of the others answered right', ({ tune }) => tune.answeredRight],
-      }),
-    ),
+    qualityByTime: frontPlot(ranking, {
+      title: 'nDCG@10 by median time (tuning half)',
+      x: ['median ms without embedding', ({ medianMs }) => medianMs],
+      y: ['nDCG@10', ({ tune }) => tune.ndcgAt10],
+    }),
+    answeredByInjected: frontPlot(answering, {
+      title: 'Right answers by wrong injections (tuning half)',
+      x: ['share of queries without an answer that get a note', ({ tune }) => tune.wronglyInjectedRate],
+      y: ['share of the others answered right', ({ tune }) => tune.answeredRight],
+    }),
   };
 }
 

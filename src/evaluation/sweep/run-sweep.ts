@@ -41,7 +41,8 @@ export interface SweepReport {
 export async function runSweep(
   variants: readonly Variant[],
   options: Omit<EvaluationOptions, 'retrieval' | 'request' | 'onProgress'> & {
-    readonly onProgress?: (done: number, total: number) => void;
+    /** After every variant; awaited. */
+    readonly onProgress?: ((done: number, total: number) => void | Promise<void>) | undefined;
   },
 ): Promise<SweepReport> {
   const { onProgress, ...rest } = options;
@@ -56,7 +57,7 @@ export async function runSweep(
     });
   for (const variant of variants) {
     reports.push(await run(variant));
-    onProgress?.(reports.length, variants.length);
+    await onProgress?.(reports.length, variants.length);
   }
   const rowOf = (variant: Variant, index: number): SweepRow[] => {
     const report = reports[index];

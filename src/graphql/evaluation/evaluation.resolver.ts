@@ -4,8 +4,7 @@ import { requireNamespace } from '../access.js';
 import type { GraphqlContext } from '../context.js';
 import { readPageSize } from '../paging/page-request.js';
 import { CalibrationType } from './calibration.type.js';
-import { GoldenQueryInputType, readGoldenQuery } from './evaluation.input.js';
-import { EvaluationRunType, GoldenSetType } from './evaluation.type.js';
+import { EvaluationRunType } from './evaluation.type.js';
 import { EvaluatedQueryType, RunComparisonType } from './run-comparison.type.js';
 
 const DEFAULT_RUNS = 10;
@@ -71,33 +70,6 @@ export class EvaluationResolver {
     requireRole(caller, 'reader');
     const named = requireNamespace(caller, namespace);
     return useCases.evaluations.compareRuns(named, before, after, half ?? 'test');
-  }
-
-  @Query(() => GoldenSetType, {
-    nullable: true,
-    description: "A namespace's golden set; null where it has none.",
-  })
-  goldenSet(
-    @Ctx() context: GraphqlContext,
-    @Arg('namespace', () => String, { nullable: true, description: 'None: `default`.' })
-    namespace?: string | null,
-  ): Promise<GoldenSetType | undefined> {
-    const { caller, useCases } = context;
-    requireRole(caller, 'reader');
-    return useCases.evaluations.goldenSet(requireNamespace(caller, namespace));
-  }
-
-  @Mutation(() => GoldenSetType, {
-    description: 'Adds a judged query to the golden set, or replaces its judgement. Role: reviewer.',
-  })
-  addGoldenQuery(
-    @Ctx() context: GraphqlContext,
-    @Arg('input', () => GoldenQueryInputType, { description: 'The query and the notes that it should get.' })
-    input: GoldenQueryInputType,
-  ): Promise<GoldenSetType> {
-    const { caller, useCases } = context;
-    requireRole(caller, 'reviewer');
-    return useCases.evaluations.addGoldenQuery(caller, readGoldenQuery(caller, input));
   }
 
   @Query(() => [CalibrationType], {

@@ -2,7 +2,7 @@ import { Field, Float, ID, Int, ObjectType } from 'type-graphql';
 import type { Instant } from '../../domain/note.js';
 import type { EvaluationRun, GoldenSetVersion, SavedGoldenSet } from '../../ports/evaluations.js';
 import { DateTimeScalar } from '../date-time.scalar.js';
-import { MetricValueType, metricList } from './metric-value.type.js';
+import { MetricIntervalType, MetricValueType, metricList } from './metric-value.type.js';
 
 @ObjectType('MetricGroup', {
   description: 'Measures over the test half, by a property of the query.',
@@ -47,6 +47,10 @@ export class EvaluationRunType {
   readonly tune: readonly MetricValueType[];
   @Field(() => [MetricValueType], { description: 'The half to quote.' })
   readonly test: readonly MetricValueType[];
+  @Field(() => [MetricIntervalType], {
+    description: 'Of the test half; empty for runs that an earlier version made.',
+  })
+  readonly intervals: readonly MetricIntervalType[];
   @Field(() => [MetricGroupType], {
     description: 'The test half by kind, task type, language and difficulty.',
   })
@@ -67,6 +71,7 @@ export class EvaluationRunType {
     this.all = metricList(run.all);
     this.tune = metricList(run.tune);
     this.test = metricList(run.test);
+    this.intervals = run.intervals ?? [];
     this.groups = run.groups.map(({ grouping, value, metrics }) => ({
       grouping,
       value,

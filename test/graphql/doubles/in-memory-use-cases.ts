@@ -11,6 +11,7 @@ import type { SavedGoldenSet } from '../../../src/ports/evaluations.js';
 import type { NamespaceScope, NoteFilter, Page, PageRequest } from '../../../src/ports/note-store.js';
 import type { CorrectionInput, SubmitResult, UseCases } from '../../../src/ports/use-cases.js';
 import { LiveFeed } from './live-feed.js';
+import { sampleAnswerRun, sampleSweep } from './sample-evaluations.js';
 import { noteId, sampleCalibration, sampleEvents, sampleNote } from './sample-notes.js';
 
 export const KEYS: Readonly<Record<string, Caller>> = {
@@ -420,6 +421,7 @@ export class InMemoryUseCases implements UseCases {
         all: metrics,
         tune: metrics,
         test: metrics,
+        intervals: [{ name: 'recallAt3', estimate: 0.5, low: 0.4, high: 0.6 }],
         groups: [{ grouping: 'language', value: 'en', metrics }],
       };
       return [run].slice(0, first);
@@ -450,7 +452,34 @@ export class InMemoryUseCases implements UseCases {
       return this.goldenSets.get(namespace);
     },
     goldenText: async () => '',
-    saveGoldenSet: async (caller, namespace) => this.saveGolden(caller, namespace),
+    saveGoldenSet: async (caller, namespace) => {
+      await this.call('saveGoldenSet');
+      return this.saveGolden(caller, namespace);
+    },
+    removeGoldenQuery: async (caller, namespace) => {
+      await this.call('removeGoldenQuery');
+      return this.saveGolden(caller, namespace);
+    },
+    sweeps: async (namespace) => {
+      await this.call('sweeps');
+      return [sampleSweep(namespace)];
+    },
+    answerRuns: async (namespace) => {
+      await this.call('answerRuns');
+      return [sampleAnswerRun(namespace)];
+    },
+    answerCases: async (namespace) => {
+      await this.call('answerCases');
+      return { namespace, digest: '0123456789abcdef', cases: 2, positives: 1, askable: 2 };
+    },
+    saveAnswerCases: async (_caller, namespace) => {
+      await this.call('saveAnswerCases');
+      return { namespace, digest: '0123456789abcdef', cases: 2, positives: 1, askable: 2 };
+    },
+    compareAnswers: async (_caller, namespace) => {
+      await this.call('compareAnswers');
+      return sampleAnswerRun(namespace);
+    },
     calibrations: async (namespace) => {
       await this.call('calibrations');
       return [sampleCalibration(namespace)];

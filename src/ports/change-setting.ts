@@ -1,5 +1,5 @@
 import { ErrataError } from '../domain/errors.js';
-import type { SettingStore } from '../ports/note-store.js';
+import type { SettingStore } from './note-store.js';
 
 /** Each lost attempt means that another writer won, so that a few writers need a few. */
 const ATTEMPTS = 64;
