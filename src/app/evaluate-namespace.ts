@@ -12,7 +12,7 @@ import type { Store } from '../ports/note-store.js';
 import { noteText } from '../retrieval/score-candidates.js';
 import type { App } from './create-app.js';
 import { EVALUATOR } from './evaluate-sample.js';
-import { readRules, toResult } from './evaluation-result.js';
+import { readRules, toResult, withGuards } from './evaluation-result.js';
 import { withJudge } from './judge-report.js';
 
 /** A saved version's name; anything else that is given for the golden set is a file. */
@@ -37,7 +37,7 @@ export async function evaluateNamespace(
     namespace,
     golden.queries.flatMap(({ expected: own }) => own.map(({ key }) => key)),
   );
-  const report = await evaluate({
+  const measured = await evaluate({
     retrieval: app.measured,
     caller: EVALUATOR,
     namespace,
@@ -50,6 +50,7 @@ export async function evaluateNamespace(
     onProgress: (done, total) => request.onProgress?.({ done, total }),
     signal: request.signal,
   });
+  const report = await withGuards(request, rules, measured, app.retrieveDeps.embedder);
   await recordRun(store.settings, report);
   const notes = await byId(queries, namespace, namesOf(report));
   const lessonOf = (id: string) => notes.get(id)?.lesson;

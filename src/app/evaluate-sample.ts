@@ -16,7 +16,7 @@ import { silentLogger } from '../ports/logger.js';
 import { noteText } from '../retrieval/score-candidates.js';
 import { createScoreModel, type FittedScore } from '../retrieval/score-model.js';
 import { type App, createApp } from './create-app.js';
-import { readRules, toResult } from './evaluation-result.js';
+import { readRules, toResult, withGuards } from './evaluation-result.js';
 import { labelledPairs } from './guard-reports.js';
 import { type Engines, openEngines } from './installation.js';
 import { withJudge } from './judge-report.js';
@@ -35,11 +35,11 @@ export async function evaluateSample(request: EvaluateRequest): Promise<Evaluate
   const golden = sampleGoldenSet(request.golden);
   // Before the minute's work: a gate or baseline that cannot be read must not cost it.
   const rules = await readRules(request);
-  return withSample(request.config, request.notes, request.onProgress, async ({ app, sample }) => {
+  return withSample(request.config, request.notes, request.onProgress, async ({ app, engines, sample }) => {
     const names = new Map([...sample.ids].map(([key, id]) => [id, key]));
     const notes = await app.useCases.notes.getMany(SAMPLE_NAMESPACE, [...names.keys()]);
     const texts = new Map(notes.map((note) => [note.id, noteText(note)]));
-    const report = await evaluate({
+    const measured = await evaluate({
       retrieval: app.useCases.retrieval,
       caller: EVALUATOR,
       namespace: SAMPLE_NAMESPACE,
@@ -50,6 +50,7 @@ export async function evaluateSample(request: EvaluateRequest): Promise<Evaluate
       onProgress: (done, total) => request.onProgress?.({ done, total }),
       signal: request.signal,
     });
+    const report = await withGuards(request, rules, measured, engines.embedder);
     const lessons = new Map(notes.map((note) => [names.get(note.id) ?? note.id, note.lesson]));
     const lessonOf = (name: string) => lessons.get(name);
     return withJudge(request.config, request, report, lessonOf, toResult(report, rules, lessonOf));

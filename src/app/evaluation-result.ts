@@ -5,12 +5,15 @@ import { compareReports, type ReportComparison } from '../evaluation/compare-rep
 import { type LessonOf, reportToDeepEval, reportToRagas } from '../evaluation/formats/judge-exports.js';
 import { reportToQrels, reportToRun } from '../evaluation/formats/report-trec.js';
 import { type Gate, judge, parseGate } from '../evaluation/gate.js';
+import { asksForGuards } from '../evaluation/guards/judge-guards.js';
 import type { EvaluationReport } from '../evaluation/report.js';
 import { renderHtml } from '../evaluation/reports/render-html.js';
 import { renderJunit, renderUngatedJunit } from '../evaluation/reports/render-junit.js';
 import { renderMarkdown } from '../evaluation/reports/render-markdown.js';
 import { renderText } from '../evaluation/reports/render-text.js';
 import { parseReport, reportToJson } from '../evaluation/reports/report-json.js';
+import type { Embedder } from '../ports/embedder.js';
+import { measureInstalledGuards } from './guard-reports.js';
 
 export interface Rules {
   readonly gate?: Gate | undefined;
@@ -34,6 +37,17 @@ export async function readRules({
   return { ...rules, gate: parseGate(DEFAULT_GATE, 'the default gate') };
 }
 
+/** Adds the guards' figures where they are asked for, by name or by a rule of the gate. Errors: the embedder's. */
+export async function withGuards(
+  { guards }: Pick<EvaluateRequest, 'guards'>,
+  { gate }: Rules,
+  report: EvaluationReport,
+  embedder: Embedder,
+): Promise<EvaluationReport> {
+  const asked = guards === true || (gate !== undefined && asksForGuards(gate));
+  return asked ? { ...report, guards: await measureInstalledGuards(embedder) } : report;
+}
+
 /** Judges and renders. Documents are what `--out` writes, by file name. */
 export function toResult(
   report: EvaluationReport,
@@ -49,7 +63,10 @@ export function toResult(
     report,
     text: renderText(report, verdict),
     regressions: failed.map(({ text }) => text),
-    cases: verdict?.cases.map(({ id, query, worse }) => `${id} (${worse.join(', ')}): ${query}`) ?? [],
+    cases: [
+      ...(verdict?.cases.map(({ id, query, worse }) => `${id} (${worse.join(', ')}): ${query}`) ?? []),
+      ...(verdict?.guardFaults.map(({ id, half, measure }) => `${id} (${measure}, ${half})`) ?? []),
+    ],
     notes: otherSet
       ? [`the baseline is of golden set ${baseline.goldenDigest}, only shared queries were compared`]
       : [],

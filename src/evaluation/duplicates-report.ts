@@ -126,6 +126,14 @@ export function ofLessons(pairs: readonly MeasuredPair[]): readonly MeasuredPair
   return pairs.filter(({ corrections }) => corrections === undefined);
 }
 
+/** What the write path makes of every pair at a model's limits. */
+export function judgePairs(
+  pairs: readonly MeasuredPair[],
+  limits: SimilarityLimits,
+): readonly (MeasuredPair & { readonly kind: string })[] {
+  return pairs.map((pair) => ({ ...pair, kind: kindOfPair(pair, limits) }));
+}
+
 /** JSON has no infinity. */
 const orNever = (limit: number): number | 'never' => (Number.isFinite(limit) ? limit : 'never');
 

@@ -1,12 +1,15 @@
 import { z } from 'zod';
 import { ErrataError } from '../domain/errors.js';
 import { type CaseChange, compareReports, type Half, type ReportComparison } from './compare-reports.js';
+import type { GateCheck } from './gate-check.js';
+import { GUARD_MEASURE_NAMES, type GuardFault } from './guards/guard-measures.js';
+import { judgeGuards } from './guards/judge-guards.js';
 import { areaUnderCurve, injectedAtRecall, MEASURE_NAMES, MEASURES, type MeasureName } from './metrics.js';
 import type { EvaluationReport } from './report.js';
 import { signed } from './reports/rows.js';
 import { adjustByHolm } from './statistics/permutation-test.js';
 
-const measureName = z.enum(MEASURE_NAMES as [MeasureName, ...MeasureName[]]);
+const share = z.number().min(0).max(1);
 
 /** Figures of a half as a whole, which no single query has: they can be bounded, but not paired with a baseline's. */
 const WHOLE_NAMES = ['answerableAuc', 'injectedAt80'] as const;
@@ -16,9 +19,11 @@ const gateSchema = z.strictObject({
   /** Where the rules look. `test`, unless the set is too small to be halved. */
   half: z.enum(['test', 'tune', 'all']).default('test'),
   /** Bounds that hold without a baseline: at least (or, for measures where less is better, at most) this much. */
-  bounds: z.partialRecord(z.enum([...MEASURE_NAMES, ...WHOLE_NAMES]), z.number().min(0).max(1)).default({}),
+  bounds: z
+    .partialRecord(z.enum([...MEASURE_NAMES, ...WHOLE_NAMES, ...GUARD_MEASURE_NAMES]), share)
+    .default({}),
   /** How far a measure may get worse than the baseline. */
-  drops: z.partialRecord(measureName, z.number().min(0).max(1)).default({}),
+  drops: z.partialRecord(z.enum([...MEASURE_NAMES, ...GUARD_MEASURE_NAMES]), share).default({}),
   /**
    * A drop beyond its limit fails only where the permutation test, adjusted over the listed drops (Holm), is below this. 1: any drop
    * beyond the limit fails, right for a fixed set, where every change is a change of the program.
@@ -32,19 +37,14 @@ const gateSchema = z.strictObject({
 
 export type Gate = z.infer<typeof gateSchema>;
 
-export interface GateCheck {
-  readonly name: string;
-  readonly ok: boolean;
-  /** One line: what was allowed and what was found. */
-  readonly text: string;
-}
-
 export interface GateResult {
   readonly ok: boolean;
   readonly checks: readonly GateCheck[];
   readonly comparison?: ReportComparison | undefined;
   /** Queries that got worse in a measure whose check failed. */
   readonly cases: readonly CaseChange[];
+  /** Labelled entries of the guards that got worse in a measure whose check failed. */
+  readonly guardFaults: readonly GuardFault[];
 }
 
 /** Errors: `INVALID_FILE` naming the field. */
@@ -75,17 +75,19 @@ export function judge(
 ): GateResult {
   const comparison = baseline === undefined ? undefined : compareReports(baseline, report, gate.half);
   const dropNames = namesOf(gate.drops);
-  if (baseline === undefined && (dropNames.length > 0 || gate.slowdown !== undefined)) {
+  if (baseline === undefined && (Object.keys(gate.drops).length > 0 || gate.slowdown !== undefined)) {
     throw new ErrataError(
       'INVALID_INPUT',
       'Expected a baseline for a gate with drops or slowdown, received none',
     );
   }
+  const guards = judgeGuards(gate, report.guards, baseline?.guards);
   const drops = comparison === undefined ? [] : judgeDrops(gate, comparison, dropNames);
   const checks = [
     ...namesOf(gate.bounds).map((name) => judgeBound(gate, report, name)),
     ...WHOLE_NAMES.flatMap((name) => judgeWhole(gate, report, name)),
     ...drops.map(({ check }) => check),
+    ...guards.checks,
     ...judgeSpeed(gate, report, baseline),
   ];
   const failed = new Set(drops.filter(({ check }) => !check.ok).map(({ name }) => name));
@@ -94,6 +96,7 @@ export function judge(
     checks,
     comparison,
     cases: comparison?.changes.filter(({ worse }) => worse.some((name) => failed.has(name))) ?? [],
+    guardFaults: guards.faults,
   };
 }
 

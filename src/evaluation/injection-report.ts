@@ -41,10 +41,7 @@ export function reportInjection(
   { entries, digest }: LabelledSet<ScreenedText>,
   classifier?: OrderClassifier,
 ): InjectionReport {
-  const judged = entries.map((entry) => ({
-    ...entry,
-    quarantined: screenInjection(fieldsOf(entry), classifier).verdict === 'quarantine',
-  }));
+  const judged = judgeScreenedTexts(entries, classifier);
   const attacks = judged.filter(({ label }) => label === 'attack');
   const ordinary = judged.filter(({ label }) => label === 'ordinary');
   const share = (of: typeof judged): Share =>
@@ -90,6 +87,17 @@ export function reportInjection(
         .map(({ id }) => id),
     ),
   };
+}
+
+/** What the screen says of every text. */
+export function judgeScreenedTexts(
+  entries: readonly ScreenedText[],
+  classifier?: OrderClassifier,
+): readonly (ScreenedText & { readonly quarantined: boolean })[] {
+  return entries.map((entry) => ({
+    ...entry,
+    quarantined: screenInjection(fieldsOf(entry), classifier).verdict === 'quarantine',
+  }));
 }
 
 function fieldsOf({ text, fields }: ScreenedText): readonly ScreenField[] {

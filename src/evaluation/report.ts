@@ -1,3 +1,4 @@
+import type { GuardFigures } from './guards/guard-measures.js';
 import {
   MEASURE_NAMES,
   type MeasureName,
@@ -67,6 +68,8 @@ export interface EvaluationReport {
   readonly p95Ms: number;
   /** The machine that the milliseconds belong to. */
   readonly machine: string;
+  /** The write path's guards on their labelled sets, where they were measured, too. */
+  readonly guards?: GuardFigures | undefined;
   readonly cases: readonly CaseResult[];
 }
 

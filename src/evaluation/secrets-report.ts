@@ -57,6 +57,22 @@ export function reportSecrets({ entries, digest }: LabelledSet<LabelledSecrets>)
   };
 }
 
+/** Of each text: labelled spans and those that are replaced whole, replacements and those that touch a labelled span. */
+export function judgeSecrets(entries: readonly LabelledSecrets[]): readonly {
+  readonly id: string;
+  readonly half: Half;
+  readonly labelled: number;
+  readonly found: number;
+  readonly replaced: number;
+  readonly rightly: number;
+}[] {
+  const right = (spans: readonly { readonly right: boolean }[]) => spans.filter((span) => span.right).length;
+  return entries.map(judge).map(({ entry: { id, half }, labelled, replaced }) => ({
+    ...{ id, half, labelled: labelled.length, found: right(labelled) },
+    ...{ replaced: replaced.length, rightly: right(replaced) },
+  }));
+}
+
 function judge(entry: LabelledSecrets): Judged {
   const found = findSecrets(entry.text);
   return {

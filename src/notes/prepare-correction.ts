@@ -5,6 +5,7 @@ import { ErrataError } from '../domain/errors.js';
 import type { Finding, Instant, NoteId, NoteSource } from '../domain/note.js';
 import { type ValidCorrection, validateCorrection } from '../domain/validate-correction.js';
 import type { OrderClassifier } from '../guard/order-classifier.js';
+import type { PersonalDataOptions } from '../guard/personal-data.js';
 import { redactAttributes } from '../guard/redact-attributes.js';
 import { createRedactor, type Redactor, redactSecrets } from '../guard/redact-secrets.js';
 import { screenInjection } from '../guard/screen-injection.js';
@@ -71,7 +72,7 @@ export function prepareCorrection(
     classifier,
   );
   const { namespace, taskType, impact, createdAt, expiresAt, reviewAfter } = valid;
-  refuseSecretNames({ namespace, taskType });
+  refuseSecretNames({ namespace, taskType }, { phones });
   return {
     id: noteId({ namespace, taskType, wrongAnswer, correction, lesson }),
     namespace,
@@ -120,9 +121,12 @@ function redactSource(source: NoteSource, redactor: Redactor): NoteSource {
 }
 
 /** Names cannot hold a placeholder and are shown everywhere, so a secret in one is refused. Errors: `INVALID_INPUT`. */
-function refuseSecretNames(names: { readonly namespace: string; readonly taskType: string }): void {
+function refuseSecretNames(
+  names: { readonly namespace: string; readonly taskType: string },
+  options: PersonalDataOptions,
+): void {
   for (const [field, name] of Object.entries(names)) {
-    if (redactSecrets(name).findings.length > 0) {
+    if (redactSecrets(name, options).findings.length > 0) {
       throw new ErrataError('INVALID_INPUT', `Expected a name for ${field}, received a secret`, {
         details: { field },
       });

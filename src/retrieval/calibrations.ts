@@ -1,4 +1,5 @@
 import { type Calibration, type ScoreOrigin, sameOrigin } from '../domain/calibration.js';
+import { changeSetting } from '../ports/change-setting.js';
 import type { Clock } from '../ports/clock.js';
 import type { SettingStore } from '../ports/note-store.js';
 
@@ -24,21 +25,32 @@ export interface Calibrations {
   clear(namespace: string): Promise<boolean>;
 }
 
-/** Calibrations of namespaces, kept as settings, one an origin of scores. */
-export function createCalibrations(settings: Pick<SettingStore, 'get' | 'put'>, clock: Clock): Calibrations {
+/** Calibrations of namespaces, kept as settings, one an origin of scores. What two writers put at once is kept of both. */
+export function createCalibrations(
+  settings: Pick<SettingStore, 'get' | 'replace'>,
+  clock: Clock,
+): Calibrations {
   const held = new Map<string, { readonly readMs: number; readonly list: readonly Calibration[] }>();
 
   async function read(namespace: string): Promise<readonly Calibration[]> {
-    const json = await settings.get(settingOf(namespace));
-    const list = json === undefined ? [] : (JSON.parse(json) as readonly Calibration[]);
+    const list = parse(await settings.get(settingOf(namespace)));
     if (held.size >= MAX_HELD) held.clear();
     held.set(namespace, { readMs: clock.nowMs(), list });
     return list;
   }
 
-  async function write(namespace: string, list: readonly Calibration[]): Promise<void> {
-    await settings.put(settingOf(namespace), JSON.stringify(list));
+  /** Gives back what stood before. */
+  async function write(
+    namespace: string,
+    change: (list: readonly Calibration[]) => readonly Calibration[],
+  ): Promise<readonly Calibration[]> {
+    let before: readonly Calibration[] = [];
+    await changeSetting(settings, settingOf(namespace), (json) => {
+      before = parse(json);
+      return JSON.stringify(change(before));
+    });
     held.delete(namespace);
+    return before;
   }
 
   return {
@@ -53,14 +65,19 @@ export function createCalibrations(settings: Pick<SettingStore, 'get' | 'put'>, 
       return { refused: 'made for other models or weights; run errata calibrate' };
     },
     async put(calibration) {
-      const { namespace } = calibration;
-      const others = (await read(namespace)).filter((one) => !sameOrigin(one, calibration));
-      await write(namespace, [calibration, ...others]);
+      await write(calibration.namespace, (list) => [
+        calibration,
+        ...list.filter((one) => !sameOrigin(one, calibration)),
+      ]);
     },
     async clear(namespace) {
-      const some = (await read(namespace)).length > 0;
-      if (some) await write(namespace, []);
-      return some;
+      if ((await read(namespace)).length === 0) return false;
+      // Of two that clear at once one has cleared.
+      return (await write(namespace, () => [])).length > 0;
     },
   };
+}
+
+function parse(json: string | undefined): readonly Calibration[] {
+  return json === undefined ? [] : (JSON.parse(json) as readonly Calibration[]);
 }

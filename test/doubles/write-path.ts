@@ -63,6 +63,8 @@ export interface WritePathOptions {
   readonly store?: Store;
   /** Default: one second a look. */
   readonly clock?: Clock;
+  /** Whether telephone numbers are redacted, too. */
+  readonly phones?: boolean;
 }
 
 /** The write path on a real store and the native index, with the word embedder unless another is given. */
@@ -72,10 +74,10 @@ export async function openWritePath(options: WritePathOptions = {}) {
   const store = options.store ?? (await createSqliteStore({ path: join(directory, 'errata.db') }));
   const vectorIndex = createNativeVectorIndex({ dimensions: embedder.model.dimensions });
   const catchUp = follower(store, vectorIndex);
-  const { screenModel } = options;
+  const { screenModel, phones } = options;
   const similar = { ...WORD_SIMILARITIES, ...policy };
   const locks = new KeyedMutex();
-  const deps = { store, embedder, vectorIndex, clock, catchUp, policy: similar, screenModel, locks };
+  const deps = { store, embedder, vectorIndex, clock, catchUp, policy: similar, screenModel, phones, locks };
   return {
     directory,
     store,

@@ -18,6 +18,7 @@ interface EvaluateOptions extends ChatLimitOptions {
   readonly gate?: string;
   readonly report?: readonly string[];
   readonly out?: string;
+  readonly guards?: boolean;
   readonly judge?: number;
 }
 
@@ -35,7 +36,7 @@ async function evaluate(session: Session, options: EvaluateOptions): Promise<voi
     result.text.trimEnd(),
     ...regressions.map((line) => session.style.bad(`regression: ${line}`)),
     ...cases.slice(0, SHOWN_CASES).map((line) => `  ${line}`),
-    ...(cases.length > SHOWN_CASES ? [`  and ${cases.length - SHOWN_CASES} more queries`] : []),
+    ...(cases.length > SHOWN_CASES ? [`  and ${cases.length - SHOWN_CASES} more`] : []),
   ]);
   if (regressions.length > 0) session.finish(EXIT_CODES.findings);
 }
@@ -65,7 +66,12 @@ async function measure(session: Session, options: EvaluateOptions): Promise<Eval
   const { cwd } = session.terminal;
   const file = (name: string | undefined) => (name === undefined ? undefined : existingFile(name, cwd));
   const judge = judgeOf(session, options);
-  const common = { baseline: await file(options.baseline), gate: await file(options.gate), judge };
+  const common = {
+    baseline: await file(options.baseline),
+    gate: await file(options.gate),
+    judge,
+    guards: options.guards,
+  };
   // A saved version is named by its digest; what looks like one is a file only where it is there.
   const named = namespace !== undefined && /^[0-9a-f]{16}$/u.test(golden ?? '') ? golden : await file(golden);
   const noteFile = await file(notes);
@@ -110,6 +116,10 @@ export function addEvaluate(program: Command, context: CliContext): void {
       'write the report, by ending: .html, .md, .xml (JUnit), else JSON, the next baseline',
     )
     .option('--out <folder>', 'write report.html, report.md, report.json, junit.xml and exports')
+    .option(
+      '--guards',
+      'measure the guards of the write path, too; a gate with rules for them does so anyway',
+    )
     .option(
       '--judge <repeats>',
       'let the chat service (--chat-url) judge injected notes',

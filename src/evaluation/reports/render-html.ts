@@ -1,10 +1,11 @@
 import type { ReportComparison } from '../compare-reports.js';
 import type { GateResult } from '../gate.js';
+import { GUARD_MEASURES } from '../guards/guard-measures.js';
 import { MEASURES } from '../metrics.js';
 import { escapeXml as esc, type Plot } from '../plots/render-plot.js';
 import type { CaseResult, EvaluationReport } from '../report.js';
 import { htmlDetails, htmlFigure, htmlPage, htmlTable, htmlTile } from './html-page.js';
-import { aucSentence, metricCell, provenance, reportRows, SHOWN, signed } from './rows.js';
+import { aucSentence, guardSentence, metricCell, provenance, reportRows, SHOWN, signed } from './rows.js';
 
 export interface HtmlReportParts {
   readonly report: EvaluationReport;
@@ -29,7 +30,7 @@ export function renderHtml({
     `<p class="muted">${esc(report.createdAt)} · namespace ${esc(report.namespace)} · ${report.all.queries} golden queries, ${report.test.queries} in the test half</p>`,
     ...(gate === undefined ? [] : [gateSection(gate)]),
     `<section class="tiles">${(['recallAt3', 'mrr', 'answeredRight', 'abstentionRate'] as const).map((name) => tile(report, name)).join('')}</section>`,
-    `<p>${esc(aucSentence(report))} ${esc(provenance(report))}</p>`,
+    `<p>${esc([aucSentence(report), ...guardSentence(report), provenance(report)].join(' '))}</p>`,
     ...(report.degraded.length === 0
       ? []
       : [`<p>Not at full strength: ${esc(report.degraded.join('; '))}.</p>`]),
@@ -60,7 +61,7 @@ export function renderHtml({
   ]);
 }
 
-function gateSection({ ok, checks, cases }: GateResult): string {
+function gateSection({ ok, checks, cases, guardFaults }: GateResult): string {
   const items = checks.map(
     (check) =>
       `<li class="${check.ok ? 'ok' : 'bad'}">${check.ok ? 'ok' : 'failed'}: ${esc(check.text)}</li>`,
@@ -73,11 +74,20 @@ function gateSection({ ok, checks, cases }: GateResult): string {
     before.join(' '),
     after.join(' '),
   ]);
-  return `<section class="gate ${ok ? 'ok' : 'bad'}"><h2>Gate ${ok ? 'passed' : 'failed'}</h2><ul>${items.join('')}</ul>${
-    worse.length === 0
-      ? ''
-      : `<h3>Queries that got worse</h3>${htmlTable(['id', 'query', 'in', 'expected', 'before', 'now'], worse)}`
-  }</section>`;
+  const wrong = guardFaults.map(({ id, half, measure }) => [id, half, GUARD_MEASURES[measure].title]);
+  return [
+    `<section class="gate ${ok ? 'ok' : 'bad'}"><h2>Gate ${ok ? 'passed' : 'failed'}</h2><ul>${items.join('')}</ul>`,
+    ...(worse.length === 0
+      ? []
+      : [
+          '<h3>Queries that got worse</h3>',
+          htmlTable(['id', 'query', 'in', 'expected', 'before', 'now'], worse),
+        ]),
+    ...(wrong.length === 0
+      ? []
+      : ['<h3>Texts that the guards got wrong</h3>', htmlTable(['id', 'half', 'in'], wrong)]),
+    '</section>',
+  ].join('');
 }
 
 function tile(

@@ -1,12 +1,14 @@
 import type { GateResult } from '../gate.js';
+import { GUARD_MEASURES } from '../guards/guard-measures.js';
 import { MEASURES } from '../metrics.js';
 import { escapeXml } from '../plots/render-plot.js';
 import type { EvaluationReport } from '../report.js';
 
 /** JUnit XML: one test case a check of the gate, and one a query that got worse. */
-export function renderJunit({ checks, cases }: GateResult): string {
+export function renderJunit({ checks, cases, guardFaults }: GateResult): string {
   const missed = checks.filter(({ ok }) => !ok).length;
-  return suites(checks.length + cases.length, missed + cases.length, [
+  const wrong = cases.length + guardFaults.length;
+  return suites(checks.length + wrong, missed + wrong, [
     `<testsuite name="errata gate" tests="${checks.length}" failures="${missed}">`,
     ...checks.map(({ name, ok, text }) => testCase('gate', name, ok ? undefined : text)),
     '</testsuite>',
@@ -19,6 +21,15 @@ export function renderJunit({ checks, cases }: GateResult): string {
       ),
     ),
     '</testsuite>',
+    ...(guardFaults.length === 0
+      ? []
+      : [
+          `<testsuite name="errata guards" tests="${guardFaults.length}" failures="${guardFaults.length}">`,
+          ...guardFaults.map(({ id, half, measure }) =>
+            testCase('guard', id, `${GUARD_MEASURES[measure].title} (${half})`),
+          ),
+          '</testsuite>',
+        ]),
   ]);
 }
 

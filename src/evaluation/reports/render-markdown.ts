@@ -1,8 +1,9 @@
 import type { CaseChange, ReportComparison } from '../compare-reports.js';
 import type { GateResult } from '../gate.js';
+import { GUARD_MEASURES, type GuardFault } from '../guards/guard-measures.js';
 import { MEASURES } from '../metrics.js';
 import type { EvaluationReport } from '../report.js';
-import { aucSentence, metricCell, provenance, reportRows, SHOWN, signed } from './rows.js';
+import { aucSentence, guardSentence, metricCell, provenance, reportRows, SHOWN, signed } from './rows.js';
 
 /** More than a pull request's reader looks at; the HTML report has all. */
 const MAX_CASES = 20;
@@ -23,6 +24,7 @@ export function renderMarkdown(
       : ['', ...gate.checks.map(({ ok, text }) => `- ${ok ? 'ok' : '**failed**'}: ${text}`)]),
     ...(compared === undefined ? [] : ['', ...comparisonTable(compared)]),
     ...(gate === undefined || gate.cases.length === 0 ? [] : ['', ...caseList(gate.cases)]),
+    ...(gate === undefined || gate.guardFaults.length === 0 ? [] : ['', ...faultList(gate.guardFaults)]),
     '',
     `| | queries | ${SHOWN.map((name) => MEASURES[name].title).join(' | ')} |`,
     `|---|--:|${SHOWN.map(() => '--:|').join('')}`,
@@ -32,9 +34,22 @@ export function renderMarkdown(
     ),
     '',
     aucSentence(report),
+    ...guardSentence(report),
     provenance(report),
     '',
   ].join('\n');
+}
+
+function faultList(faults: readonly GuardFault[]): readonly string[] {
+  const more = faults.length > MAX_CASES ? [`- and ${faults.length - MAX_CASES} more`] : [];
+  return [
+    `**${faults.length} labelled texts that the guards got wrong:**`,
+    '',
+    ...faults
+      .slice(0, MAX_CASES)
+      .map(({ id, half, measure }) => `- \`${code(id)}\` (${half}): ${GUARD_MEASURES[measure].title}`),
+    ...more,
+  ];
 }
 
 function comparisonTable({ half, measures, unpaired }: ReportComparison): readonly string[] {

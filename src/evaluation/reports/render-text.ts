@@ -1,7 +1,7 @@
 import type { GateResult } from '../gate.js';
 import { MEASURES } from '../metrics.js';
 import type { EvaluationReport } from '../report.js';
-import { aucSentence, metricCell, provenance, reportRows } from './rows.js';
+import { aucSentence, guardSentence, metricCell, provenance, reportRows } from './rows.js';
 
 const COLUMNS = ['recallAt3', 'hitAt3', 'mrr', 'ndcgAt10', 'answeredRight', 'abstentionRate'] as const;
 
@@ -26,6 +26,7 @@ export function renderText(report: EvaluationReport, gate?: GateResult): string 
     'abstained: unanswerable queries that rightly got nothing.',
     `Recall@3 of the test half, 95% interval over queries: ${low.toFixed(3)}–${high.toFixed(3)}.`,
     aucSentence(report),
+    ...guardSentence(report),
     provenance(report),
     ...(report.unresolved.length === 0 ? [] : [`Not in the store: ${report.unresolved.join(', ')}.`]),
     ...(gate === undefined

@@ -1,6 +1,10 @@
 import { z } from 'zod';
 import { ErrataError } from '../../domain/errors.js';
+import { GUARD_MEASURE_NAMES, type GuardMeasure } from '../guards/guard-measures.js';
 import { type EvaluationReport, REPORT_FORMAT } from '../report.js';
+
+const countSchema = z.looseObject({ count: z.number(), total: z.number() });
+const halvesSchema = z.strictObject({ tune: countSchema, 'held-out': countSchema });
 
 /** What reading a report relies upon; the rest is passed on as it is. */
 const reportSchema = z.looseObject({
@@ -8,6 +12,13 @@ const reportSchema = z.looseObject({
   goldenDigest: z.string(),
   medianMs: z.number(),
   machine: z.string(),
+  guards: z
+    .looseObject({
+      digests: z.record(z.string(), z.string()),
+      measures: z.record(z.enum(GUARD_MEASURE_NAMES as [GuardMeasure, ...GuardMeasure[]]), halvesSchema),
+      faults: z.array(z.looseObject({ measure: z.string(), id: z.string(), faults: z.number() })),
+    })
+    .optional(),
   cases: z
     .array(
       z.looseObject({
@@ -22,9 +33,11 @@ const reportSchema = z.looseObject({
 
 /** For machines and as a baseline under version control: one line a case, so that differences can be read. */
 export function reportToJson(report: EvaluationReport): string {
-  const { cases, ...head } = report;
+  const { cases, guards, ...head } = report;
   const lines = cases.map((one) => `  ${JSON.stringify(one)}`).join(',\n');
-  return `${JSON.stringify(head, undefined, 1).replace(/\n\}$/, '')},\n "cases": [\n${lines}\n ]\n}\n`;
+  const start = JSON.stringify(head, undefined, 1).replace(/\n\}$/, '');
+  const guarded = guards === undefined ? '' : ` "guards": ${JSON.stringify(guards)},\n`;
+  return `${start},\n${guarded} "cases": [\n${lines}\n ]\n}\n`;
 }
 
 /** Errors: `INVALID_FILE`, also for reports of an older format. */

@@ -1,3 +1,4 @@
+import { GUARD_MEASURE_NAMES, GUARD_MEASURES } from '../guards/guard-measures.js';
 import { MEASURES, type MeasureName, type RetrievalMetrics } from '../metrics.js';
 import type { EvaluationReport } from '../report.js';
 
@@ -37,6 +38,16 @@ export function provenance(report: EvaluationReport): string {
 
 export function aucSentence({ answerableAuc, lengthAuc, injectedAt80 }: EvaluationReport): string {
   return `Answerable against unanswerable, AUC of the best score: ${answerableAuc.toFixed(3)} (length alone: ${lengthAuc.toFixed(3)}); wrongly answered where 80% of the answerable ones are answered: ${injectedAt80.toFixed(3)}.`;
+}
+
+/** The guards on the half of their labelled sets that nothing was tuned on; nothing where they were not measured. */
+export function guardSentence({ guards }: EvaluationReport): readonly string[] {
+  if (guards === undefined) return [];
+  const shown = GUARD_MEASURE_NAMES.map((name) => {
+    const { count, total } = guards.measures[name]['held-out'];
+    return `${GUARD_MEASURES[name].title} ${total === 0 ? '-' : (count / total).toFixed(3)} (${count} of ${total})`;
+  });
+  return [`Guards, held-out texts: ${shown.join(', ')}.`];
 }
 
 /** With a sign and the minus that type-setters use. */

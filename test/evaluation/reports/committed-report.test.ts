@@ -6,7 +6,7 @@ import { parseReport } from '../../../src/evaluation/reports/report-json.js';
 
 const read = (file: string): string => readFileSync(file, 'utf8');
 const COMMAND =
-  'npm run evaluate -- --report sample/baseline.json docs/reports/evaluation.html docs/reports/evaluation.md';
+  'npm run evaluate -- --guards --report sample/baseline.json docs/reports/evaluation.html docs/reports/evaluation.md';
 
 describe('the committed report of the sample', () => {
   const report = parseReport(read('sample/baseline.json'), 'baseline.json');
