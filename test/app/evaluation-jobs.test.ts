@@ -153,9 +153,9 @@ describe.skipIf(missing !== undefined)('jobs of evaluations over GraphQL (needs 
       ...{ falseNegatives: { broken: 0 }, spending: { calls: 6 } },
     });
 
-    const [limited] = (await follow(await start('ANSWERS', { instructions: 'Judge.', maxCalls: '2' }))).slice(
-      -1,
-    );
+    const [limited] = (
+      await follow(await start('ANSWERS', { instructions: 'Judge.', maxCalls: '2', concurrency: '1' }))
+    ).slice(-1);
     expect(limited?.message).toContain('stopped: ');
     const [unlimited] = (await follow(await start('ANSWERS', { instructions: 'Judge.' }))).slice(-1);
     expect(unlimited).toMatchObject({ state: 'FAILED', message: expect.stringContaining('INVALID_INPUT') });
