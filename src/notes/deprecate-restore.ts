@@ -10,6 +10,7 @@ import type { Keyset } from '../ports/note-store.js';
 import { changeNote, noteNotFound } from './change-note.js';
 import { cleanReason } from './clean-reason.js';
 import type { WriteContext } from './note-deps.js';
+import { doubtsAboutStored } from './screen-stored.js';
 
 /** Which notes, and why. */
 export interface BulkRequest {
@@ -53,7 +54,8 @@ export async function deprecateNotes(
 /**
  * Undoes the last deprecation: a note that was active is active again; one that was never approved goes back to waiting
  * for a reviewer (PENDING or QUARANTINED). A restored note is no longer superseded, and the note that superseded it no
- * longer says so: restoring is the word that both may stand. Active notes stay as they are.
+ * longer says so: restoring is the word that both may stand. What today's screen doubts anew is QUARANTINED. Active notes
+ * stay as they are.
  *
  * Errors: as `deprecateNotes`; `INVALID_TRANSITION` for erased, pending and quarantined notes, before anything is written.
  */
@@ -86,11 +88,15 @@ async function restoreOne(
     caller,
     namespace,
     id,
-    change: (note) => {
+    change: async (note) => {
       checkRestorable(note);
-      return note.status === 'ACTIVE'
-        ? undefined
-        : { set: { status, supersededBy: undefined }, action: 'restored', reason };
+      if (note.status === 'ACTIVE') return undefined;
+      const set = { status, supersededBy: undefined };
+      const doubts = await doubtsAboutStored(context, note);
+      if (doubts.length === 0) return { set, action: 'restored', reason };
+      const findings = [...note.findings, ...doubts];
+      const held = { ...set, status: 'QUARANTINED' as const, findings };
+      return { set: held, action: 'restored', reason, cause: 'screening' };
     },
   });
 }

@@ -12,16 +12,18 @@ export const MODEL_RULE = 'injection.model';
 export const MODEL_FAILED_RULE = 'injection.model-failed';
 
 type Fields = Pick<PreparedCorrection, 'wrongAnswer' | 'correction' | 'lesson'>;
+/** What the rules have judged: a correction that comes in, or a stored note that comes back. */
+type Screened = Fields & Pick<PreparedCorrection, 'id' | 'quarantined' | 'findings'>;
 
 /**
  * Asks the screening model, where one is configured, about corrections that rules and trained classifier let pass: what it takes
  * for an attack with a probability of a half or more is quarantined. A model that fails leaves the verdict of the rules, with a
  * warning in the log and a finding at the note. Never throws for the model.
  */
-export async function screenByModel(
+export async function screenByModel<T extends Screened>(
   { screenModel, logger }: Pick<WriteContext, 'screenModel' | 'logger'>,
-  corrections: readonly PreparedCorrection[],
-): Promise<readonly PreparedCorrection[]> {
+  corrections: readonly T[],
+): Promise<readonly T[]> {
   const asked = corrections.filter(({ quarantined }) => !quarantined);
   if (screenModel === undefined || asked.length === 0) return corrections;
   const parts = asked.flatMap((prepared) => partsOf(prepared).map((part) => ({ ...part, id: prepared.id })));
@@ -51,7 +53,7 @@ export async function screenByModel(
   });
 }
 
-function withFinding(prepared: PreparedCorrection, finding: Finding): PreparedCorrection {
+function withFinding<T extends Screened>(prepared: T, finding: Finding): T {
   return { ...prepared, findings: [...prepared.findings, finding] };
 }
 

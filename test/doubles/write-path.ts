@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { createNativeVectorIndex } from '../../src/adapters/native/native-vector-index.js';
 import { createSqliteStore } from '../../src/adapters/sqlite/create-sqlite-store.js';
 import type { Caller } from '../../src/domain/api-key.js';
+import type { OrderClassifier } from '../../src/guard/order-classifier.js';
 import { createNoteCommands } from '../../src/notes/create-note-commands.js';
 import { createReviewCommands } from '../../src/notes/create-review-commands.js';
 import { KeyedMutex } from '../../src/notes/keyed-mutex.js';
@@ -59,6 +60,8 @@ export interface WritePathOptions {
   readonly policy?: Partial<WritePolicy>;
   readonly path?: string;
   readonly screenModel?: TextClassifier;
+  /** Default: rules alone screen. */
+  readonly classifier?: OrderClassifier;
   /** Default: an SQLite store in the folder. Closed with the rest. */
   readonly store?: Store;
   /** Default: one second a look. */
@@ -74,10 +77,13 @@ export async function openWritePath(options: WritePathOptions = {}) {
   const store = options.store ?? (await createSqliteStore({ path: join(directory, 'errata.db') }));
   const vectorIndex = createNativeVectorIndex({ dimensions: embedder.model.dimensions });
   const catchUp = follower(store, vectorIndex);
-  const { screenModel, phones } = options;
+  const { screenModel, phones, classifier } = options;
   const similar = { ...WORD_SIMILARITIES, ...policy };
   const locks = new KeyedMutex();
-  const deps = { store, embedder, vectorIndex, clock, catchUp, policy: similar, screenModel, phones, locks };
+  const deps = {
+    ...{ store, embedder, vectorIndex, clock, catchUp, policy: similar },
+    ...{ screenModel, classifier, phones, locks },
+  };
   return {
     directory,
     store,
