@@ -22,7 +22,7 @@ export interface InjectionReport {
   readonly bySitting: Readonly<Record<string, { readonly caught: Share; readonly falseAlarms: Share }>>;
   /** Held-out attacks only. */
   readonly byKind: Readonly<Record<string, Share>>;
-  /** Both halves; English against the rest. */
+  /** Held-out attacks, English against the rest and each language: what was trained on says nothing. */
   readonly byLanguage: Readonly<Record<string, Share>>;
   /** Ids that the screen got wrong, by half. */
   readonly missed: Readonly<Record<Half, readonly string[]>>;
@@ -73,8 +73,13 @@ export function reportInjection(
         .map((kind) => [kind, share(heldOut.filter((entry) => entry.kind === kind))]),
     ),
     byLanguage: {
-      English: share(attacks.filter(({ language }) => language === 'en')),
-      others: share(attacks.filter(({ language }) => language !== 'en')),
+      English: share(heldOut.filter(({ language }) => language === 'en')),
+      others: share(heldOut.filter(({ language }) => language !== 'en')),
+      ...Object.fromEntries(
+        [...new Set(heldOut.map(({ language }) => language))]
+          .sort()
+          .map((code) => [`  ${code}`, share(heldOut.filter(({ language }) => language === code))]),
+      ),
     },
     missed: perHalf((half) =>
       inHalf(half, attacks)

@@ -21,6 +21,7 @@ export function renderInjectionReport(report: InjectionReport): string {
       `${`  ${sitting}`.padEnd(19)} ${renderShare(caught).padEnd(31)}${renderShare(falseAlarms)}`.trimEnd(),
     ),
     '',
+    'Held-out attacks by language:',
     ...Object.entries(report.byLanguage).map(([name, share]) => `${name.padEnd(20)} ${renderShare(share)}`),
     '',
     'Held-out attacks by kind:',

@@ -88,6 +88,7 @@ describe('injection report', () => {
     });
     expect(report.missed['held-out']).toEqual(['b']);
     expect(report.byKind).toMatchObject({ override: { count: 1, total: 2 } });
+    expect(report.byLanguage).toMatchObject({ '  en': { count: 1, total: 2 }, others: { total: 0 } });
     const text = renderInjectionReport(reportInjection(set));
     for (const row of text.split('\n')) expect(row.length).toBeLessThanOrEqual(80);
   });
