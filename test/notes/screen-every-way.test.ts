@@ -121,15 +121,15 @@ describe('a note that an older screen let pass', () => {
     expect(back).toMatchObject({ attributes, ...held('injection.trained', 'attributes.hint') });
   });
 
-  it('stays out of service with its earlier attributes, and waits when it comes back', async () => {
+  it('gets no earlier attributes that are doubted while it is out of service', async () => {
     const input = correction({ attributes: { hint: TRAINED } });
     const { note } = await old.commands.submit(REVIEWER, input);
     await old.commands.submit(REVIEWER, { ...input, attributes: { hint: 'none' } });
     await today.commands.deprecate(ADMIN, namespace, [note!.id], 'mistake');
-    const earlier = await today.commands.restoreVersion(REVIEWER, namespace, note!.id, 1, 'as it was');
-    expect(earlier).toMatchObject({ status: 'DEPRECATED', attributes: input.attributes });
+    const earlier = today.commands.restoreVersion(REVIEWER, namespace, note!.id, 1, 'as it was');
+    await expect(earlier).rejects.toMatchObject({ code: 'INVALID_TRANSITION' });
     const [back] = await today.commands.restore(ADMIN, namespace, [note!.id], 'no mistake');
-    expect(back).toMatchObject(held('injection.trained', 'attributes.hint'));
+    expect(back).toMatchObject({ status: 'ACTIVE', attributes: { hint: 'none' } });
   });
 
   it('begins its review anew where it waits already', async () => {
