@@ -298,6 +298,7 @@ class Partition {
   bool compact_slice();
   void truncate(std::size_t end);
   std::size_t live_end() const;
+  void drop_small_graph();
   void drop_graph();
   bool finds(const Graph& graph, Slot slot) const;
 

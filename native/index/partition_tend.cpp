@@ -24,7 +24,8 @@ Partition::Task Partition::due() const {
   // Removed rows cost memory and a share of every scan: at a quarter their slots are closed up.
   const bool sparse = tombstones() * 4 >= info_.size() && tombstones() != 0 &&
                       (tombstones() >= kLeastTombstones || compaction_wanted_);
-  if (sparse && live_end() > live_rows_) return Task::kCompact;
+  // Without a graph the slots go even where they were closed up before: it was the graph that knew them.
+  if (sparse && (live_end() > live_rows_ || !graph_)) return Task::kCompact;
   const bool wants_graph = live_rows_ > 0 && live_rows_ >= options_.graph_threshold;
   if (wants_graph) {
     // Links of removed and replaced rows wear the graph out; at half of its size a new one is cheaper than
@@ -41,16 +42,20 @@ void Partition::maintain() {
   if (closed_.load()) return;
   {
     std::lock_guard<RwLock> guard(lock_);
-    if (graph_ && live_rows_ < options_.graph_threshold / 2) {
-      garbage_.push_back(std::move(graph_));
-      drop_graph();
-    }
+    drop_small_graph();
     if (tending_.load() || due() == Task::kNone) return;
     tending_.store(true);
   }
   if (tender_.joinable()) tender_.join();
   stop_tender_.store(false);
   tender_ = std::thread([this] { tend(); });
+}
+
+/// Also after a build that rows were removed beside: without a further write nobody else would.
+void Partition::drop_small_graph() {
+  if (!graph_ || live_rows_ >= options_.graph_threshold / 2) return;
+  garbage_.push_back(std::move(graph_));
+  drop_graph();
 }
 
 void Partition::drop_graph() {
@@ -66,6 +71,7 @@ void Partition::tend() {
     std::vector<std::shared_ptr<void>> garbage;
     {
       const HeldAlone guard(lock_, longest_hold_);
+      drop_small_graph();
       task = stop_tender_.load() ? Task::kNone : due();
       if (task == Task::kNone) {
         std::lock_guard<std::mutex> settled(settled_mutex_);

@@ -37,7 +37,10 @@ describe('CachingEmbedder', () => {
     const answers = await cache.embed(['a', 'bb', 'ccc', 'dddd'], query);
     expect(answers.map(({ vector }) => vector[0])).toEqual([1, 2, 3, 4]);
     expect(inner.asked).toEqual(['bb', 'dddd', 'a', 'ccc']);
-    expect(cache.stats()).toEqual({ truncatedTexts: 3, embeddedTexts: 4, cacheHits: 2, cacheMisses: 4 });
+    const { cacheBytes, ...counts } = cache.stats();
+    expect(counts).toEqual({ truncatedTexts: 3, embeddedTexts: 4, cacheHits: 2, cacheMisses: 4 });
+    // Four vectors with what each entry costs beside them.
+    expect(cacheBytes).toBe(4 * 336);
     expect(await cache.embed([], query)).toEqual([]);
   });
 
