@@ -10,12 +10,16 @@ interface Kept {
 export interface KeptRuns<T extends Kept> {
   /** Newest first. */
   list(namespace: string, first: number): Promise<readonly T[]>;
+  /** What was added whole. */
+  find(namespace: string, id: string): Promise<T | undefined>;
+  /** As the newest; replaces one of the same id. */
   add(run: T): Promise<T>;
 }
 
 /**
  * Runs in the settings: a list of ids under `KIND:NAMESPACE`, each run under `KIND:NAMESPACE:ID`, so that adding one rewrites no other.
- * A run that is listed but gone (another process's removal in between) is passed over. Errors: `VERSION_CONFLICT`.
+ * The id comes first, so that what can be found is listed, too; a run that is listed but not there (a process that was killed in between,
+ * or another's removal) is passed over. Errors: `VERSION_CONFLICT`.
  */
 export function keptRuns<T extends Kept>(
   settings: Pick<SettingStore, 'get' | 'put' | 'remove' | 'replace'>,
@@ -32,15 +36,19 @@ export function keptRuns<T extends Kept>(
       const found = await Promise.all(ids.map((id) => settings.get(nameOf(namespace, id))));
       return found.flatMap((json) => (json === undefined ? [] : [JSON.parse(json) as T]));
     },
+    async find(namespace, id) {
+      const json = await settings.get(nameOf(namespace, id));
+      return json === undefined ? undefined : (JSON.parse(json) as T);
+    },
     async add(run) {
       const { id, namespace } = run;
-      await settings.put(nameOf(namespace, id), JSON.stringify(run));
       let overdue: readonly string[] = [];
       await changeSetting(settings, listOf(namespace), (json) => {
-        const ids = [id, ...readIds(json)];
+        const ids = [id, ...readIds(json).filter((other) => other !== id)];
         overdue = ids.slice(most);
         return JSON.stringify(ids.slice(0, most));
       });
+      await settings.put(nameOf(namespace, id), JSON.stringify(run));
       for (const old of overdue) await settings.remove(nameOf(namespace, old));
       return run;
     },

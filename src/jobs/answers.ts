@@ -1,11 +1,11 @@
 import { ErrataError } from '../domain/errors.js';
 import type { Job } from '../domain/job.js';
 import { DEFAULT_NAMESPACE } from '../domain/validate-correction.js';
-import { recordAnswers, savedCases } from '../evaluation/answers/answer-runs.js';
+import { keptAnswerRuns, recordAnswers, savedCases } from '../evaluation/answers/answer-runs.js';
 import type { AnsweredCase, AskedAnswers } from '../evaluation/answers/ask-checker.js';
 import type { CheckerAnswer, CheckerCase } from '../evaluation/answers/checker-records.js';
 import type { ChatSpending } from '../evaluation/answers/limited-chat-model.js';
-import type { AnswerRate } from '../ports/answer-runs.js';
+import type { AnswerRate, AnswerRun } from '../ports/answer-runs.js';
 import type { Clock } from '../ports/clock.js';
 import type { Store } from '../ports/note-store.js';
 import type { JobHandler } from './job-handler.js';
@@ -68,6 +68,12 @@ export function answersHandler(deps: AnswersJobDeps): JobHandler {
   return async ({ job, checkpoint, signal }) => {
     const namespace = job.namespace ?? DEFAULT_NAMESPACE;
     const options = readOptions(job.options);
+    // Killed behind the end of its work: nothing is asked, and paid for, again.
+    const ended = await keptAnswerRuns(settings).find(namespace, job.id);
+    if (ended !== undefined) {
+      await settings.remove(partialSetting(namespace));
+      return describe(ended);
+    }
     const cases = await savedCases(settings, namespace);
     const kept = await readPartial(settings, namespace, job);
     const answered = new Set(kept.after.map(({ id }) => id));
@@ -98,7 +104,7 @@ export function answersHandler(deps: AnswersJobDeps): JobHandler {
     const run = await recordAnswers(
       deps,
       {
-        ...{ namespace, createdBy: `job:${job.id}`, checker: asked.checker },
+        ...{ id: job.id, namespace, createdBy: `job:${job.id}`, checker: asked.checker },
         spending: sum(kept.spending, asked.spending),
         ...(asked.stopped === undefined ? {} : { stopped: asked.stopped }),
       },
@@ -107,10 +113,13 @@ export function answersHandler(deps: AnswersJobDeps): JobHandler {
       after,
     );
     await settings.remove(partialSetting(namespace));
-    const { falsePositives, falseNegatives, verdict, pairs } = run;
-    const stopped = run.stopped === undefined ? '' : `; stopped: ${run.stopped}`;
-    return `run ${run.id}: ${verdict} over ${pairs} cases, false positives ${rates(falsePositives)}, false negatives ${rates(falseNegatives)}${stopped}`;
+    return describe(run);
   };
+}
+
+function describe({ id, falsePositives, falseNegatives, verdict, pairs, stopped }: AnswerRun): string {
+  const why = stopped === undefined ? '' : `; stopped: ${stopped}`;
+  return `run ${id}: ${verdict} over ${pairs} cases, false positives ${rates(falsePositives)}, false negatives ${rates(falseNegatives)}${why}`;
 }
 
 type Limits = CheckerRequest['limits'];

@@ -33,7 +33,8 @@ export function sweepHandler({ store, sweep }: SweepJobDeps): JobHandler {
       ...{ caller: SWEEPER, namespace, groups: readWords(job.options, 'only', GROUPS), signal },
       onProgress: (done, total) => checkpoint({ done, total }),
     });
-    const run = await recordSweep(store.settings, namespace, report);
+    // By the job's id, as an evaluation: one that is killed behind this line leaves one run, not two.
+    const run = await recordSweep(store.settings, namespace, report, job.id);
     const shipped = report.rows.find((row) => row.shipped)?.tune.ndcgAt10;
     const best = Math.max(...report.rows.map(({ tune }) => tune.ndcgAt10));
     const shown = shipped === undefined ? '' : `, as shipped ${shipped.toFixed(3)}`;

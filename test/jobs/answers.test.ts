@@ -102,6 +102,14 @@ describe('job ANSWERS', () => {
     expect(kept).toMatchObject({ pairs: 100, spending: { calls: 200, cost: 100 } });
   });
 
+  it('asks nothing again where it was killed behind its end', async () => {
+    const message = await run(jobOf(OPTIONS), checker());
+    const asked: CheckerRequest[] = [];
+    expect(await run(jobOf(OPTIONS), checker(asked))).toBe(message);
+    expect(asked).toEqual([]);
+    expect((await runs()).map(({ id }) => id)).toEqual(['job-1']);
+  });
+
   it('takes nothing over from another job', async () => {
     const killed = async () => {
       throw new ErrataError('ABORTED', 'the process was stopped');

@@ -38,6 +38,8 @@ export interface AnswersDeps {
 
 /** What a run is kept with beside its figures. */
 export type AnswerRunOrigin = Pick<AnswerRun, 'checker' | 'spending' | 'stopped'> & {
+  /** None: one of its own. A job gives its own id, so that what is killed behind the end is not recorded twice. */
+  readonly id?: string | undefined;
   readonly namespace: string;
   readonly createdBy: string;
 };
@@ -97,7 +99,7 @@ export async function savedCases(
 /** Compares and keeps as the newest of twenty runs. Errors: `INVALID_INPUT` where no case has both answers. */
 export async function recordAnswers(
   { store, clock }: AnswersDeps,
-  { namespace, ...origin }: AnswerRunOrigin,
+  { id = randomUUID(), namespace, ...origin }: AnswerRunOrigin,
   cases: CheckerCases,
   before: readonly CheckerAnswer[],
   after: readonly CheckerAnswer[],
@@ -105,11 +107,11 @@ export async function recordAnswers(
   const [fewest, most] = RESAMPLES;
   const resamples = Math.min(most, Math.max(fewest, Math.floor(MAX_DRAWS / cases.cases.length)));
   const comparison = compareAnswers(cases, before, after, resamples);
-  const run = { id: randomUUID(), namespace, createdAt: clock.now(), ...origin, ...figuresOf(comparison) };
+  const run = { id, namespace, createdAt: clock.now(), ...origin, ...figuresOf(comparison) };
   return keptAnswerRuns(store.settings).add(run);
 }
 
-function keptAnswerRuns(settings: Store['settings']) {
+export function keptAnswerRuns(settings: Store['settings']) {
   return keptRuns<AnswerRun>(settings, 'answer-runs', MAX_RUNS);
 }
 

@@ -18,11 +18,16 @@ export function readSweeps(
   return keptRuns<SweepRun>(settings, 'sweep-runs', MAX_RUNS).list(namespace, first);
 }
 
-/** Keeps a report as the newest of at most twenty. */
-export function recordSweep(settings: Settings, namespace: string, report: SweepReport): Promise<SweepRun> {
+/** Keeps a report as the newest of at most twenty; one of the same id is replaced. */
+export function recordSweep(
+  settings: Settings,
+  namespace: string,
+  report: SweepReport,
+  id: string = randomUUID(),
+): Promise<SweepRun> {
   const { createdAt, goldenDigest, embeddingModel, machine, queries, rows } = report;
   const run = { createdAt, goldenDigest, embeddingModel, machine, queries, rows };
-  return keptRuns<SweepRun>(settings, 'sweep-runs', MAX_RUNS).add({ id: randomUUID(), namespace, ...run });
+  return keptRuns<SweepRun>(settings, 'sweep-runs', MAX_RUNS).add({ id, namespace, ...run });
 }
 
 /** What the renderers read. */
