@@ -24,7 +24,7 @@ export async function labelledPairs(): Promise<LabelledSet<LabelledPair>> {
   return parseLabelledPairs(await readFile(SETS.duplicates, 'utf8'), 'duplicates.jsonl');
 }
 
-/** The guards as they are installed, on the project's own labelled sets; about two seconds. Errors: the embedder's. */
+/** The guards as they are installed, on the project's own labelled sets; two to six seconds. Errors: the embedder's. */
 export async function measureInstalledGuards(embedder: Embedder): Promise<GuardFigures> {
   const read = (name: keyof typeof SETS) => readFile(SETS[name], 'utf8');
   const sets = {

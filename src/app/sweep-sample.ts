@@ -3,6 +3,7 @@ import { basename } from 'node:path';
 import type { SweepNamespaceRequest, SweepRequest, SweepResult } from '../cli/cli-deps.js';
 import { checkNamespace } from '../domain/validate-correction.js';
 import { parseGoldenSet } from '../evaluation/golden-set.js';
+import { savedGoldenSet } from '../evaluation/golden-versions.js';
 import { renderSweepMarkdown, renderSweepPlots, renderSweepText } from '../evaluation/sweep/render-sweep.js';
 import { renderSweepHtml } from '../evaluation/sweep/render-sweep-html.js';
 import type { SweepReport } from '../evaluation/sweep/run-sweep.js';
@@ -37,7 +38,7 @@ export async function sweepOwn(
   const namespace = checkNamespace(request.namespace);
   const set =
     golden === undefined
-      ? parseGoldenSet(await app.useCases.evaluations.goldenText(namespace), `the golden set of ${namespace}`)
+      ? await savedGoldenSet(store.settings, namespace)
       : parseGoldenSet(await readFile(golden, 'utf8'), basename(golden));
   const report = await sweepNamespace(app.retrieveDeps, {
     ...{ caller: EVALUATOR, namespace, golden: set, groups, signal },
