@@ -8,6 +8,8 @@ import type { LocalRuntime, ServiceUsage } from './model-runtime.js';
  */
 export interface Reranker {
   readonly modelId: string;
+  /** Whether a second call for the rest of the passages costs as much as one for all (a service's request). Default false. */
+  readonly inOneCall?: boolean;
   /** One logit a passage, in the order given; empty in, empty out. */
   rerank(
     query: string,

@@ -101,12 +101,16 @@ export async function rerankCandidates(
 }
 
 /**
- * From this logit on (a chance of .9999) a passage is as good as certain: where the answer is full of such ones, what another
- * one would get cannot matter.
+ * From this logit on (a chance of .9999) a passage is as good as certain, and an answer full of such ones is taken without asking for
+ * the others. An approximation: logits have no upper bound, so that one that was spared might have got more and stood in the answer;
+ * what it displaces is a note that applies with a chance of .9999 itself.
  */
 const CERTAIN_LOGIT = 9.21;
 
-/** The best by match score first, as many as an answer holds; the others only where these leave a doubt. */
+/**
+ * The best by match score first, as many as an answer holds; the others only where these leave a doubt. A service is asked for all
+ * at once, which is exact: two requests would cost more than the passages that one of them might spare.
+ */
 async function rerankerOutcome(
   reranker: Reranker,
   threshold: number,
@@ -116,10 +120,12 @@ async function rerankerOutcome(
   const lessons = candidates.map(({ note }) => note.lesson);
   const ask = (some: readonly string[]) =>
     reranker.rerank(request.query, some, signal === undefined ? {} : { signal });
-  const best = await ask(lessons.slice(0, request.finalK));
+  const first = reranker.inOneCall === true ? lessons.length : request.finalK;
+  const best = await ask(lessons.slice(0, first));
   const certain = Math.max(CERTAIN_LOGIT, request.threshold ?? threshold);
   const settled = best.length === request.finalK && best.every((one) => one >= certain);
-  const logits = settled ? best : [...best, ...(await ask(lessons.slice(request.finalK)))];
+  const rest = settled ? [] : lessons.slice(first);
+  const logits = rest.length === 0 ? best : [...best, ...(await ask(rest))];
   const scored = candidates.slice(0, settled ? best.length : candidates.length);
   const rescored = scored.map((candidate, index): ScoredNote => {
     const rerankScore = logits[index];

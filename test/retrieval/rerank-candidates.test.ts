@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ErrataError } from '../../src/domain/errors.js';
 import type { ScoredNote } from '../../src/domain/retrieval.js';
@@ -60,6 +61,32 @@ describe('rerankCandidates with a cross-encoder', () => {
       expect(all.flat()).toHaveLength(6);
     }
   });
+
+  it('asks a service for all passages at once, and stops nowhere early', async () => {
+    const asked: string[][] = [];
+    const outcome = await run({ ...reranker([9.5, 11, 10, 20, 20, 20], asked), inOneCall: true });
+    expect(asked.map((passages) => passages.length)).toEqual([6]);
+    expect(order(outcome.candidates)).toBe('345120');
+  });
+
+  it('spares none that would have ranked among certain ones below the mark, whatever the logits', () =>
+    fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.double({ min: -12, max: 12, noNaN: true }), { minLength: 6, maxLength: 6 }),
+        async (logits) => {
+          const outcome = await run(reranker(logits));
+          const all = logits
+            .map((value, at) => ({ value, at }))
+            .sort((a, b) => b.value - a.value || a.at - b.at);
+          const stopped = logits.slice(0, 3).every((value) => value >= 9.21);
+          // Exact wherever it did not stop; where it did, every note of the answer is certain by the model's own account.
+          if (!stopped) expect(order(outcome.candidates)).toBe(all.map(({ at }) => at).join(''));
+          else
+            for (const { rerankScore } of outcome.candidates.slice(0, 3))
+              expect(rerankScore).toBeGreaterThanOrEqual(9.21);
+        },
+      ),
+    ));
 
   it('skips the reranker where the risk is LOW', async () => {
     const asked: string[][] = [];

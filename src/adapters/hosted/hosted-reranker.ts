@@ -23,6 +23,7 @@ const EDGE = 1e-6;
 /** Scores of services are chances; their log-odds are what the port wants, with 0 at an even chance. */
 export class HostedReranker implements Reranker {
   readonly modelId: string;
+  readonly inOneCall = true;
   readonly #client: HostedClient;
   readonly #shape: RerankShape;
   readonly #options: HostedRerankerOptions;

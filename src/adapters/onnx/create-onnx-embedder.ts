@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { ErrataError } from '../../domain/errors.js';
 import type { BatchWish } from '../../domain/inference.js';
 import { verifyModel } from '../../models/installed-models.js';
 import { fileOfRole } from '../../models/manifest.js';
@@ -8,6 +9,7 @@ import type { LocalRuntime } from '../../ports/model-runtime.js';
 import { probeBatches } from './batch-probe.js';
 import { singleInput } from './embed-protocol.js';
 import { HubTokenizer } from './hub-tokenizer.js';
+import { keepCanary, knownCanary } from './kept-canary.js';
 import { OnnxEmbedder } from './onnx-embedder.js';
 import { type OnnxOptions, openPool, positive } from './open-pool.js';
 import type { BatchPolicy } from './ready-queue.js';
@@ -23,7 +25,7 @@ export interface OnnxEmbedderOptions extends OnnxOptions<EmbeddingEntry> {
 }
 
 const DEFAULT_QUEUE_LIMIT = 4_096;
-/** Where the manifest has no canary: still a warm-up and a check for finite numbers and unit length. */
+/** Where the manifest has no canary: its vector at the first start is what later ones are held to. */
 const DEFAULT_CANARY_TEXT = 'A reviewer corrected this answer.';
 /** Enough different tokens for fixed texts of any length. */
 const PROBE_TEXT =
@@ -35,9 +37,9 @@ const INTERACTIVE_TOKENS = 128;
 
 /**
  * Opens an installed model: checks its digests, starts the first worker, compares a fixed text's vector with the known one and finds
- * out which texts may share a run. The other workers start in the background. About 0.3 s for MiniLM.
+ * out which texts may share a run. Where the manifest knows no vector, the first start's is kept in `runtimeDir` for the next ones. The other workers start in the background. About 0.3 s for MiniLM.
  *
- * Errors: `MODEL_NOT_INSTALLED`, `DIGEST_MISMATCH`, `MODEL_UNAVAILABLE`, `INVALID_VECTOR`, `INVALID_INPUT`.
+ * Errors: `MODEL_NOT_INSTALLED`, `DIGEST_MISMATCH`, `MODEL_UNAVAILABLE`, `INVALID_VECTOR`, `INVALID_INPUT`, `INVALID_FILE`.
  */
 export async function createOnnxEmbedder(options: OnnxEmbedderOptions): Promise<OnnxEmbedder> {
   const { modelDir, manifestEntry: entry, batches: wish = 'exact' } = options;
@@ -47,7 +49,10 @@ export async function createOnnxEmbedder(options: OnnxEmbedderOptions): Promise<
     join(modelDir, fileOfRole(entry, 'tokenizer').path),
     entry.maxTokens,
   );
-  const canary = await tokenizer.encode(entry.prefixes.query + (entry.canary?.text ?? DEFAULT_CANARY_TEXT));
+  const known = await knownCanary(options.runtimeDir, entry);
+  const text = known?.text ?? DEFAULT_CANARY_TEXT;
+  const canary = await tokenizer.encode(entry.prefixes.query + text);
+  let seen: Float32Array | undefined;
   const probeText = await tokenizer.encode(PROBE_TEXT);
   const { dimensions, pooling, normalise, maxTokens } = entry;
 
@@ -56,12 +61,21 @@ export async function createOnnxEmbedder(options: OnnxEmbedderOptions): Promise<
     const { pool, runtime } = await openPool(options, {
       task: { kind: 'embedding', dimensions, pooling, normalise },
       canary: () => singleInput(canary.ids.slice()),
-      checkCanary: (vector) => checkCanary(vector, entry),
+      checkCanary: (vector) => {
+        checkCanary(vector, { ...entry, canary: known });
+        seen ??= vector.slice();
+      },
       probe: (probed) => probeBatches(probed, { ids: probeText.ids, maxTokens, dimensions, wish }),
       onIdle: () => embedder.pump(),
       onDead: (error) => embedder.fail(error),
     });
     embedder.attach(pool, runtime, batchPolicy(runtime));
+    if (known === undefined && seen !== undefined && options.runtimeDir !== undefined)
+      await keepCanary(options.runtimeDir, entry, { text, vector: seen }).catch((cause: unknown) =>
+        options.onWarning?.(
+          new ErrataError('MODEL_UNAVAILABLE', 'Expected to keep the canary, received an error', { cause }),
+        ),
+      );
     return embedder;
   } catch (error) {
     await embedder.close();

@@ -5,6 +5,7 @@ import type { RerankingEntry } from '../../models/manifest-schema.js';
 import type { EncodedPair } from '../../models/tokenizer.js';
 import { paddedInput, singleInput } from './embed-protocol.js';
 import { HubTokenizer } from './hub-tokenizer.js';
+import { holdLogits } from './kept-canary.js';
 import { checkedLogit, encodePassages, OnnxReranker } from './onnx-reranker.js';
 import { type OnnxOptions, openPool } from './open-pool.js';
 import type { WorkerPool } from './worker-pool.js';
@@ -35,9 +36,10 @@ const PROBE_PASSAGES = [
 
 /**
  * Opens an installed cross-encoder: checks its digests, starts a worker, runs fixed pairs alone and together, and decides by
- * that whether pairs may share a run (dynamically quantised models scale by the whole batch, so theirs may not).
+ * that whether pairs may share a run (dynamically quantised models scale by the whole batch, so theirs may not). With `runtimeDir`
+ * the pairs' logits must be those of the first start.
  *
- * Errors: `MODEL_NOT_INSTALLED`, `DIGEST_MISMATCH`, `MODEL_UNAVAILABLE`.
+ * Errors: `MODEL_NOT_INSTALLED`, `DIGEST_MISMATCH`, `MODEL_UNAVAILABLE`, `INVALID_FILE`.
  */
 export async function createOnnxReranker(options: OnnxRerankerOptions): Promise<OnnxReranker> {
   const { modelDir, manifestEntry: entry } = options;
@@ -57,6 +59,14 @@ export async function createOnnxReranker(options: OnnxRerankerOptions): Promise<
     onIdle: () => reranker?.pump(),
     onDead: (error) => reranker?.fail(error),
   });
+  try {
+    const logits: number[] = [];
+    for (const probe of probes) logits.push(checkedLogit((await pool.run(paddedInput([probe]))).values));
+    await holdLogits(options.runtimeDir, entry, logits);
+  } catch (error) {
+    await pool.close();
+    throw error;
+  }
   reranker = new OnnxReranker({
     entry,
     tokenizer,

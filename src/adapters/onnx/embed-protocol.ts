@@ -44,12 +44,16 @@ export interface EmbedWorkerData extends SessionData {
   readonly task: InferenceTask;
   /** Memory of the worker's `NativeGate`. */
   readonly gate: SharedArrayBuffer;
+  /** Memory of its `RunClaims`. */
+  readonly claims: SharedArrayBuffer;
   /** What the worker runs once before it says that it is ready: warm-up and health check. */
   readonly canary: InferenceInput;
 }
 
-/** To the worker; buffers are transferred. One run a message, one message at a time. */
-export type EmbedRequest = ({ readonly type: 'run' } & InferenceInput) | { readonly type: 'close' };
+/** To the worker; buffers are transferred. One run a message, answered in turn; none for an input that was taken back. */
+export type EmbedRequest =
+  | ({ readonly type: 'run' /** Of its `RunClaims`. */; readonly number: number } & InferenceInput)
+  | { readonly type: 'close' };
 
 /**
  * `values`: `[rows, dimensions]` or `[rows, logits]`; `rows`, where asked for, the unit-length vectors of every row's tokens, one

@@ -3,10 +3,12 @@ import { parentPort, workerData } from 'node:worker_threads';
 import type { EmbedReply, EmbedRequest, EmbedWorkerData, InferenceInput } from './embed-protocol.js';
 import { NativeGate } from './native-gate.js';
 import { openSession } from './open-session.js';
+import { RunClaims } from './run-claims.js';
 import { runModel } from './run-model.js';
 
 async function main(port: NonNullable<typeof parentPort>, options: EmbedWorkerData): Promise<void> {
   const gate = new NativeGate(options.gate);
+  const claims = new RunClaims(options.claims);
   // Loading the library is native work too, hence no static import.
   const runtime = await gate.run(() => import('onnxruntime-node'));
   const { session, provider, refused, graph } = await gate.run(() => openSession(runtime, options));
@@ -24,6 +26,7 @@ async function main(port: NonNullable<typeof parentPort>, options: EmbedWorkerDa
       port.close();
       return;
     }
+    if (!claims.claim(request.number)) return;
     try {
       reply({ type: 'output', ...(await run(request)) });
     } catch (error) {

@@ -120,14 +120,33 @@ export class OnnxEmbedder implements Embedder {
     for (let task = this.#lanes.take('interactive'); task; task = this.#lanes.take('interactive'))
       void this.#tokenize(task);
     this.#tokenizeAhead();
-    while ((this.#pool?.idle ?? 0) > 0) {
+    const pool = this.#pool;
+    if (pool === undefined) return;
+    while (pool.idle > 0) {
+      const batch = this.#takeReady();
+      if (batch === undefined) break;
+      void this.#run(pool, batch);
+    }
+    const queries = this.#ready.size('interactive');
+    // A query waits for what runs, not for what lies behind it; nor does a worker stay idle while another one has two.
+    if (pool.hasAhead && (queries > 0 || pool.idle > 0)) pool.takeBack();
+    while (queries === 0 && pool.idle === 0 && pool.hasRoomAhead) {
+      const batch = this.#takeReady();
+      if (batch === undefined) break;
+      void this.#run(pool, batch, { ahead: true });
+    }
+  }
+
+  /** The texts of the next run that are still wanted; undefined where none is ready. */
+  #takeReady(): readonly ReadyTask[] | undefined {
+    for (;;) {
       const taken = this.#ready.take(this.#batches);
-      if (taken.length === 0) break;
-      const batch = taken.filter(({ task }) => task.wanted);
+      if (taken.length === 0) return undefined;
+      const wanted = taken.filter(({ task }) => task.wanted);
       for (const { task } of taken) if (!task.wanted) this.#forget(task);
-      if (batch.length > 0) void this.#run(batch);
+      if (wanted.length > 0) return wanted;
       // Nothing runs whose end would make room for the next.
-      else this.#tokenizeAhead();
+      this.#tokenizeAhead();
     }
   }
 
@@ -190,20 +209,27 @@ export class OnnxEmbedder implements Embedder {
     }
   }
 
-  /** So many that no worker waits for token ids. */
+  /** So many that no worker waits for token ids: one runs, one lies behind it. */
   #ahead(): number {
-    return this.#batches.kind === 'ALONE' ? (this.#runtime?.sessions ?? 1) : AHEAD_FOR_BATCHES;
+    return this.#batches.kind === 'ALONE' ? 2 * (this.#runtime?.sessions ?? 1) : AHEAD_FOR_BATCHES;
   }
 
-  async #run(batch: readonly ReadyTask[]): Promise<void> {
-    for (const { task } of batch) this.#lanes.release(task);
+  /** On an idle worker, or `ahead`, behind what runs on one. */
+  async #run(
+    pool: WorkerPool,
+    batch: readonly ReadyTask[],
+    { ahead = false }: { readonly ahead?: boolean } = {},
+  ): Promise<void> {
+    // What can still be taken back goes on counting as waiting.
+    if (!ahead) for (const { task } of batch) this.#lanes.release(task);
     // Before the ids of a text that runs alone are handed over.
     const lengths = batch.map(({ encoded }) => encoded.ids.length);
     try {
-      // The pool takes the idle worker before its first await, so the loop in pump() sees one less.
-      if (this.#pool === undefined)
-        throw new ErrataError('INTERNAL', 'Expected an attached worker pool, received none');
-      const output = await this.#pool.run(inputOf(batch));
+      // The pool takes the worker before its first await, so the loops in pump() see one less.
+      const output = ahead
+        ? await pool.runAhead(inputOf(batch, true))
+        : await pool.run(inputOf(batch, false));
+      if (output === undefined) return this.#giveBack(batch);
       let from = 0;
       for (const [row, ready] of batch.entries()) {
         const tokens = lengths[row] ?? 0;
@@ -220,6 +246,12 @@ export class OnnxEmbedder implements Embedder {
         task.reject(error);
       }
     }
+  }
+
+  /** Texts that were taken back, or whose worker ended before it came to them. */
+  #giveBack(batch: readonly ReadyTask[]): void {
+    this.#ready.giveBack(batch.filter(({ task }) => this.#inFlight.get(task.key) === task));
+    this.pump();
   }
 
   /** With one text's part of a run. */
@@ -250,11 +282,14 @@ function rowOf(
   };
 }
 
-/** The ids of a text that runs alone are handed over, so that nothing is copied. */
-function inputOf(batch: readonly ReadyTask[]) {
+/** The ids of a text that runs alone are handed over, so that nothing is copied, unless they are kept for another try. */
+function inputOf(batch: readonly ReadyTask[], keep: boolean) {
   const [first] = batch;
   const tokenRows = first?.task.tokenVectors === true;
-  if (first !== undefined && batch.length === 1) return singleInput(first.encoded.ids, { tokenRows });
+  if (first !== undefined && batch.length === 1) {
+    const { ids } = first.encoded;
+    return singleInput(keep ? ids.slice() : ids, { tokenRows });
+  }
   return paddedInput(
     batch.map(({ encoded }) => encoded),
     tokenRows,

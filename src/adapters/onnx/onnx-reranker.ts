@@ -71,12 +71,17 @@ export class OnnxReranker implements Reranker {
     this.#takeRoom(passages.length);
     try {
       return await this.#withDeadline(options.signal, async (newCall) => {
-        const pairs = await encodePassages(this.#parts, query, passages);
-        if (this.#closing !== undefined) throw closed();
-        const call = newCall(pairs.length);
-        if (!call.over) this.#waiting.push(...batchesOf(pairs, this.#parts.batchTokens, call));
+        const call = newCall(passages.length);
         this.#pool?.ensureWorkers();
-        this.pump();
+        for (const places of this.#groupsOf(passages)) {
+          const texts = places.map((at) => passages[at] ?? '');
+          const encoded = await encodePassages(this.#parts, query, texts);
+          if (this.#closing !== undefined) throw closed();
+          if (call.over) return;
+          const pairs = encoded.map((pair, row) => ({ at: places[row] ?? 0, pair }));
+          this.#waiting.push(...batchesOf(pairs, this.#parts.batchTokens, call));
+          this.pump();
+        }
       });
     } finally {
       this.#queued -= passages.length;
@@ -85,11 +90,15 @@ export class OnnxReranker implements Reranker {
 
   /** Starts what waits on workers that are idle. Called whenever something has changed. */
   pump(): void {
-    while ((this.#pool?.idle ?? 0) > 0) {
+    const pool = this.#pool;
+    if (pool === undefined) return;
+    while (pool.idle > 0 || pool.hasRoomAhead) {
       const batch = this.#waiting.shift();
-      if (batch === undefined) return;
-      if (!batch.call.over) void this.#run(batch);
+      if (batch === undefined) break;
+      if (!batch.call.over) void this.#run(pool, batch);
     }
+    // No worker stays idle while another one has two.
+    if (pool.idle > 0 && pool.hasAhead) pool.takeBack();
   }
 
   /** Fails every waiting call: there is no worker and none can be started. */
@@ -104,6 +113,18 @@ export class OnnxReranker implements Reranker {
       await this.#pool?.close();
     })();
     return this.#closing;
+  }
+
+  /**
+   * Places of passages that are read together, in the order in which they are sent to the workers. Where every pair runs alone, one
+   * a session goes first, the longest ones, so that the workers run while the others are read.
+   */
+  #groupsOf(passages: readonly string[]): readonly (readonly number[])[] {
+    const places = passages.map((_, at) => at);
+    const first = this.#runtime?.sessions ?? 1;
+    if (this.#parts.batchTokens > 0 || passages.length <= first) return [places];
+    places.sort((a, b) => (passages[b]?.length ?? 0) - (passages[a]?.length ?? 0));
+    return [places.slice(0, first), places.slice(first)];
   }
 
   #takeRoom(pairs: number): void {
@@ -148,11 +169,18 @@ export class OnnxReranker implements Reranker {
     }
   }
 
-  async #run({ pairs, call }: Batch): Promise<void> {
+  /** On an idle worker, or behind what runs on one. */
+  async #run(pool: WorkerPool, batch: Batch): Promise<void> {
+    const { pairs, call } = batch;
     try {
-      if (this.#pool === undefined)
-        throw new ErrataError('INTERNAL', 'Expected an attached worker pool, received none');
-      const { values } = await this.#pool.run(paddedInput(pairs.map(({ pair }) => pair)));
+      const input = paddedInput(pairs.map(({ pair }) => pair));
+      const output = await (pool.idle > 0 ? pool.run(input) : pool.runAhead(input));
+      if (output === undefined) {
+        if (this.#closing !== undefined) throw closed();
+        this.#waiting.unshift(batch);
+        return this.pump();
+      }
+      const { values } = output;
       const width = this.#parts.entry.logits;
       for (const [row, { at }] of pairs.entries())
         call.logits[at] = checkedLogit(values.subarray(row * width, (row + 1) * width));
@@ -185,10 +213,8 @@ export function checkedLogit(values: Float32Array): RerankLogit {
 }
 
 /** Sorted by length, so that little is padded; longest first, so that no long one is left for the end. */
-function batchesOf(pairs: readonly EncodedPair[], batchTokens: number, call: Call): Batch[] {
-  const sorted = pairs
-    .map((pair, at) => ({ at, pair }))
-    .sort((a, b) => b.pair.ids.length - a.pair.ids.length);
+function batchesOf(pairs: Batch['pairs'], batchTokens: number, call: Call): Batch[] {
+  const sorted = [...pairs].sort((a, b) => b.pair.ids.length - a.pair.ids.length);
   const batches: Batch[] = [];
   for (let from = 0; from < sorted.length; ) {
     const longest = sorted[from]?.pair.ids.length ?? 1;

@@ -29,6 +29,11 @@ export class ReadyQueue {
     this.#lanes[ready.task.lane].push(ready);
   }
 
+  /** What was taken and did not run: first in its lane again. */
+  giveBack(ready: readonly ReadyTask[]): void {
+    for (const one of ready.toReversed()) this.#lanes[one.task.lane].unshift(one);
+  }
+
   size(lane: Lane): number {
     return this.#lanes[lane].length;
   }

@@ -4,7 +4,7 @@ import { WorkerThread } from './worker-thread.js';
 
 export interface WorkerPoolOptions {
   readonly entry: URL;
-  readonly data: Omit<EmbedWorkerData, 'gate'>;
+  readonly data: Omit<EmbedWorkerData, 'gate' | 'claims'>;
   readonly size: number;
   /** Refuses a thread whose runtime gives wrong numbers, by throwing. */
   readonly checkCanary: (values: Float32Array) => void;
@@ -29,6 +29,8 @@ export class WorkerPool {
   #size: number;
   readonly #threads = new Set<WorkerThread>();
   readonly #idle: WorkerThread[] = [];
+  /** Those that are good and run something. */
+  readonly #busy = new Set<WorkerThread>();
   readonly #starts = new Set<Promise<unknown>>();
   #restartAt = 0;
   #closing: Promise<void> | undefined;
@@ -41,6 +43,17 @@ export class WorkerPool {
 
   get idle(): number {
     return this.#idle.length;
+  }
+
+  /** Whether a worker that runs has nothing waiting behind it. */
+  get hasRoomAhead(): boolean {
+    return this.#nextToEnd() !== undefined;
+  }
+
+  /** Whether an input waits at a worker behind what runs there. */
+  get hasAhead(): boolean {
+    for (const { waiting } of this.#busy) if (waiting > 1) return true;
+    return false;
   }
 
   /**
@@ -82,11 +95,40 @@ export class WorkerPool {
     const thread = this.#idle.pop();
     if (thread === undefined)
       throw new ErrataError('INTERNAL', 'Expected an idle embedding worker, received none');
+    const output = await this.#runOn(thread, input);
+    if (output === undefined)
+      throw new ErrataError('INTERNAL', 'Expected an output of what runs, received it back');
+    return output;
+  }
+
+  /**
+   * Sends an input to a worker that still runs another one, so that it goes on without a pause; only to be called while
+   * `hasRoomAhead`. Undefined where it was taken back. Errors: `MODEL_UNAVAILABLE`.
+   */
+  async runAhead(input: InferenceInput): Promise<InferenceOutput | undefined> {
+    const thread = this.#nextToEnd();
+    if (thread === undefined)
+      throw new ErrataError('INTERNAL', 'Expected an embedding worker with room ahead, received none');
+    return this.#runOn(thread, input);
+  }
+
+  /** Takes back what waits behind what runs, as far as it has not begun; its `runAhead` resolves with undefined. */
+  takeBack(): void {
+    for (const thread of this.#busy) thread.takeBack();
+  }
+
+  #nextToEnd(): WorkerThread | undefined {
+    for (const thread of this.#busy) if (thread.hasRoomAhead) return thread;
+    return undefined;
+  }
+
+  async #runOn(thread: WorkerThread, input: InferenceInput): Promise<InferenceOutput | undefined> {
+    this.#busy.add(thread);
     try {
       return await thread.run(input);
     } finally {
       if (this.#threads.has(thread)) {
-        this.#idle.push(thread);
+        if (thread.waiting === 0 && this.#busy.delete(thread)) this.#idle.push(thread);
         this.#options.onIdle();
       }
     }
@@ -107,6 +149,7 @@ export class WorkerPool {
     let good = false;
     const thread = new WorkerThread(this.#options.entry, this.#data, (error) => {
       this.#threads.delete(thread);
+      this.#busy.delete(thread);
       const at = this.#idle.indexOf(thread);
       if (at >= 0) this.#idle.splice(at, 1);
       if (!good || this.#closing !== undefined) return;

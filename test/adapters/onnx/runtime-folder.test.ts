@@ -141,6 +141,7 @@ describe('what a start keeps for the next one', () => {
     expect(warnings).toEqual([
       'Expected a folder for optimised graphs, received an error',
       'Expected to keep what was measured, received an error',
+      'Expected to keep the canary, received an error',
     ]);
   });
 
