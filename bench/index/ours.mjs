@@ -56,12 +56,20 @@ const snapshotOf = (folder) => ({
   store: '',
 });
 
+/** A snapshot of one partition, without a directory. */
+export async function savePartition(options, partition, { stopsBackground = false } = {}) {
+  const addon = loadAddon();
+  const pins = await addon.pinSnapshot([partition], stopsBackground);
+  const directory = addon.allocateSnapshot(8);
+  new Uint8Array(directory.bytes).fill(0);
+  return addon.saveSnapshot(options, directory.memory, pins);
+}
+
 /** A graph without tags that is kept as a snapshot; as the rivals' in `rivals.mjs`. */
 export const keptOurs = {
   async build(data, { folder, threads }) {
     const ours = await openOurs(data, { graph: true, buildThreads: threads });
-    const given = { ...snapshotOf(folder), revision: 1, createdMs: 0, stopsBackground: false };
-    await loadAddon().saveSnapshot(given, new Uint8Array(8), [ours.partition]);
+    await savePartition({ ...snapshotOf(folder), revision: 1, createdMs: 0 }, ours.partition);
     ours.close();
   },
   async open({ folder }) {

@@ -36,23 +36,31 @@ function usearchAdd(index, { rows }, from, to, threads = 1) {
 
 /** Its JavaScript sets the beam at construction only: another beam is another load of the saved index, `most` of which stay. */
 function usearchEngine(module, { byEf, savedFile, most = Number.POSITIVE_INFINITY, close }) {
+  const searchBy = (ef, query, k) => byEf.get(ef).search(query.slice(), k, 1).keys;
+  async function loadFirst(ef, query, k) {
+    if (byEf.size >= most) {
+      byEf.clear();
+      await freeNative();
+    }
+    const index = usearchIndex(module, ef);
+    index.load(savedFile());
+    byEf.set(ef, index);
+    return searchBy(ef, query, k);
+  }
   return {
     name: 'usearch',
     savedFile,
-    search(query, k, ef) {
-      if (!byEf.has(ef)) {
-        if (byEf.size >= most) {
-          byEf.clear();
-          globalThis.gc?.();
-        }
-        const other = usearchIndex(module, ef);
-        other.load(savedFile());
-        byEf.set(ef, other);
-      }
-      return byEf.get(ef).search(query.slice(), k, 1).keys;
-    },
+    search: (query, k, ef) => (byEf.has(ef) ? searchBy(ef, query, k) : loadFirst(ef, query, k)),
     close,
   };
+}
+
+/** The addon's memory goes with its objects' finalizers, which run between two turns of the event loop, after a collection. */
+async function freeNative() {
+  for (let turn = 0; turn < 2; turn += 1) {
+    globalThis.gc?.();
+    await new Promise((resolve) => setImmediate(resolve));
+  }
 }
 
 export function usearchGraph(module, data) {

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { loadAddon } from '../../dist/adapters/native/load-addon.js';
 import { figure } from '../harness/measure.mjs';
 import { DIMENSIONS, loadData, rowOf } from './data.mjs';
-import { openOurs } from './ours.mjs';
+import { openOurs, savePartition } from './ours.mjs';
 import { bounded } from './targets.mjs';
 
 const K = 10;
@@ -32,11 +32,9 @@ export async function snapshotCase({ rows: n, graph, promised }, { quick, log })
       const at = [performance.now()];
       const lap = () => at.push(performance.now());
       if (i < 2)
-        await addon.saveSnapshot(
-          { ...file, revision: 1, createdMs: 0, stopsBackground: true },
-          new Uint8Array(8),
-          [ours.partition],
-        );
+        await savePartition({ ...file, revision: 1, createdMs: 0 }, ours.partition, {
+          stopsBackground: true,
+        });
       lap();
       const { handle, refusal } = await addon.openSnapshot(file);
       if (refusal !== 'NONE') throw new Error(`Expected a sound snapshot, received ${refusal}`);

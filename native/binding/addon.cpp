@@ -124,6 +124,7 @@ Napi::Object init(Napi::Env env, Napi::Object exports) {
   exports.Set("endQueued", Napi::Function::New<end_queued>(env, "endQueued"));
   exports.Set("configurePool", Napi::Function::New<configure_pool>(env, "configurePool"));
   exports.Set("poolStats", Napi::Function::New<pool_stats>(env, "poolStats"));
+  exports.Set("pinSnapshot", Napi::Function::New<pin_snapshot>(env, "pinSnapshot"));
   exports.Set("saveSnapshot", Napi::Function::New<save_snapshot>(env, "saveSnapshot"));
   exports.Set("allocateSnapshot", Napi::Function::New<allocate_snapshot>(env, "allocateSnapshot"));
   exports.Set("openSnapshot", Napi::Function::New<open_snapshot>(env, "openSnapshot"));

@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "binding/arguments.hpp"
@@ -20,16 +21,70 @@ constexpr unsigned kMostThreads = 8;                       // memory is full wit
 
 using MemoryHandle = std::shared_ptr<SnapshotMemory>;
 
+/// Partitions as of one moment. Ends with the last who knows it.
+class Pins {
+ public:
+  Pins() = default;
+  ~Pins() {
+    for (const auto& partition : pinned_) partition->unpin();
+  }
+  Pins(const Pins&) = delete;
+  Pins& operator=(const Pins&) = delete;
+
+  Status add(std::shared_ptr<Partition> partition, bool stops_background) {
+    pinned_.reserve(pinned_.size() + 1);
+    Status status = partition->pin(stops_background);
+    if (status.ok()) pinned_.push_back(std::move(partition));
+    return status;
+  }
+  const std::vector<std::shared_ptr<Partition>>& all() const { return pinned_; }
+
+ private:
+  std::vector<std::shared_ptr<Partition>> pinned_;
+};
+
+using PinsHandle = std::shared_ptr<Pins>;
+
+struct PinTask {
+  std::vector<std::shared_ptr<Partition>> partitions;
+  bool stops_background = false;
+  PinsHandle pins;
+
+  Status operator()() {
+    pins = std::make_shared<Pins>();
+    for (auto& partition : partitions) {
+      Status status = pins->add(partition, stops_background);
+      if (!status.ok()) {
+        pins.reset();
+        return status;
+      }
+    }
+    return {};
+  }
+};
+
 struct SaveTask {
   std::string path;  // empty: into memory
   SnapshotFacts facts;
-  std::vector<std::uint8_t> directory;
-  std::vector<std::shared_ptr<Partition>> partitions;
-  bool stops_background = false;
+  std::shared_ptr<SnapshotMemory> directory;
+  std::size_t directory_bytes = 0;
+  PinsHandle pins;
   std::uint64_t bytes = 0;
   std::unique_ptr<MemorySink> memory;
 
   Status operator()() {
+    const Status status = to_sink();
+    // Now, not when JavaScript's collector comes by.
+    pins.reset();
+    return status;
+  }
+
+  Status to_sink() {
+    // Links of all first: until they are copied, writers wait with linking.
+    for (const auto& partition : pins->all()) {
+      Status status = partition->copy_links();
+      if (!status.ok()) return status;
+    }
     if (path.empty()) {
       memory = std::make_unique<MemorySink>();
       return write(*memory);
@@ -43,10 +98,10 @@ struct SaveTask {
     Status status = writer.open();
     if (!status.ok()) return status;
     writer.begin_section(SectionKind::kDirectory, 0);
-    status = writer.append(directory.data(), directory.size());
+    status = writer.append(directory->data(), directory_bytes);
     if (status.ok()) status = writer.end_section();
-    for (std::uint32_t i = 0; status.ok() && i < partitions.size(); ++i) {
-      status = partitions[i]->save(writer, i, stops_background);
+    for (std::uint32_t i = 0; status.ok() && i < pins->all().size(); ++i) {
+      status = pins->all()[i]->save(writer, i);
     }
     return status.ok() ? writer.finish(bytes) : status;
   }
@@ -112,6 +167,28 @@ Napi::Value to_opened(Napi::Env env, const OpenTask& task) {
 
 }  // namespace
 
+Napi::Value pin_snapshot(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
+  if (!info[0].IsArray()) {
+    throw to_error(env, Status::fail(Code::kInvalidInput, "Expected an array for partitions"));
+  }
+  PinTask task;
+  task.stops_background = info[1].ToBoolean().Value();
+  const auto list = info[0].As<Napi::Array>();
+  for (std::uint32_t i = 0; i < list.Length(); ++i) {
+    const Napi::Value value = list[i];
+    if (!value.IsObject()) {
+      throw to_error(env, Status::fail(Code::kInvalidInput, "Expected partitions in partitions"));
+    }
+    task.partitions.push_back(PartitionObject::Unwrap(value.As<Napi::Object>())->opened(env));
+  }
+  // Stopping the background and verifying wait for others, but not for long work on this thread.
+  return run_off_loop(env, Lane::kWrite, std::move(task), [](Napi::Env out, const PinTask& done) {
+    return Napi::External<PinsHandle>::New(out, new PinsHandle(done.pins),
+                                           [](Napi::Env, PinsHandle* handle) { delete handle; });
+  });
+}
+
 Napi::Value save_snapshot(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
   const Napi::Object options = options_of(info);
@@ -123,20 +200,21 @@ Napi::Value save_snapshot(const Napi::CallbackInfo& info) {
   task.facts.created_ms = read_number(options, "createdMs");
   task.facts.dimensions = static_cast<std::uint32_t>(read_number(options, "dimensions"));
   task.facts.codes = options.Get("codes").ToBoolean().Value();
-  task.stops_background = options.Get("stopsBackground").ToBoolean().Value();
-  task.directory = copy_bytes(info[1], "directory");
-  if (!info[2].IsArray()) {
-    throw to_error(env, Status::fail(Code::kInvalidInput, "Expected an array for partitions"));
+  if (!info[1].IsExternal()) {
+    throw to_error(env,
+                   Status::fail(Code::kInvalidInput, "Expected what allocateSnapshot made for directory"));
   }
-  const auto list = info[2].As<Napi::Array>();
-  for (std::uint32_t i = 0; i < list.Length(); ++i) {
-    const Napi::Value value = list[i];
-    if (!value.IsObject()) {
-      throw to_error(env, Status::fail(Code::kInvalidInput, "Expected partitions in partitions"));
-    }
-    task.partitions.push_back(PartitionObject::Unwrap(value.As<Napi::Object>())->opened(env));
+  task.directory = *info[1].As<Napi::External<MemoryHandle>>().Data();
+  task.directory_bytes = read_integer(options.Get("directoryBytes"), "directoryBytes", 0,
+                                      task.directory->size(), task.directory->size());
+  if (!info[2].IsExternal()) {
+    throw to_error(env, Status::fail(Code::kInvalidInput, "Expected what pinSnapshot gave for pins"));
   }
-  return run_off_loop(env, Lane::kWrite, std::move(task),
+  task.pins = std::exchange(*info[2].As<Napi::External<PinsHandle>>().Data(), nullptr);
+  if (task.pins == nullptr) {
+    throw to_error(env, Status::fail(Code::kInvalidInput, "Expected pins that no save has used"));
+  }
+  return run_off_loop(env, Lane::kSave, std::move(task),
                       [](Napi::Env out, const SaveTask& done) -> Napi::Value {
                         if (!done.memory) return Napi::Number::New(out, static_cast<double>(done.bytes));
                         const std::size_t bytes = done.memory->size();

@@ -4,8 +4,11 @@
 
 namespace errata::binding {
 
-/// saveSnapshot(options, directory: Uint8Array, partitions: Partition[]): Promise<number>, the file's bytes.
-/// Without a path: Promise<ArrayBuffer>, the bytes. `NativeAddon.saveSnapshot` of
+/// pinSnapshot(partitions: Partition[], stopsBackground): Promise of pins, for `saveSnapshot`.
+Napi::Value pin_snapshot(const Napi::CallbackInfo& info);
+
+/// saveSnapshot(options, directory, pins): Promise<number>, the file's bytes. `directory` is the memory of
+/// allocateSnapshot. Without a path: Promise<ArrayBuffer>, the bytes. `NativeAddon.saveSnapshot` of
 /// src/adapters/native/load-addon.ts.
 Napi::Value save_snapshot(const Napi::CallbackInfo& info);
 

@@ -70,14 +70,14 @@ Status WorkPool::configure(const Limits& limits) {
 
 Status WorkPool::submit(std::unique_ptr<WorkItem>& item, Lane lane) {
   std::lock_guard<std::mutex> guard(mutex_);
-  if (searches_.size() + writes_.size() + waits_.size() >= limits_.queue) {
+  if (searches_.size() + writes_.size() + saves_.size() + waits_.size() >= limits_.queue) {
     return Status::fail(Code::kQueueFull, "Expected fewer than " + std::to_string(limits_.queue) +
                                               " waiting calls, received one more");
   }
   try {
     start(std::move(item), lane);
   } catch (const std::system_error&) {
-    if (threads_.empty() && lane != Lane::kWait) {
+    if (threads_.empty() && (lane == Lane::kSearch || lane == Lane::kWrite)) {
       (lane == Lane::kSearch ? searches_ : writes_).pop_back();
       throw to_error(env_, Status::fail(Code::kOutOfMemory, "Expected a thread for the call, received none"));
     }
@@ -92,6 +92,12 @@ void WorkPool::start(std::unique_ptr<WorkItem> item, Lane lane) {
     waits_.push_back(std::move(item));
     if (!waiter_.joinable()) waiter_ = std::thread([this] { wait(); });
     waited_.notify_one();
+    return;
+  }
+  if (lane == Lane::kSave) {
+    saves_.push_back(std::move(item));
+    if (!saver_.joinable()) saver_ = std::thread([this] { save(); });
+    save_wanted_.notify_one();
     return;
   }
   (lane == Lane::kSearch ? searches_ : writes_).push_back(std::move(item));
@@ -152,6 +158,20 @@ void WorkPool::wait() {
   }
 }
 
+void WorkPool::save() {
+  std::unique_lock<std::mutex> guard(mutex_);
+  for (;;) {
+    save_wanted_.wait(guard, [this] { return stopping_ || !saves_.empty(); });
+    if (saves_.empty()) return;
+    std::unique_ptr<WorkItem> item = std::move(saves_.front());
+    saves_.pop_front();
+    guard.unlock();
+    item->run();
+    finished(item.release());
+    guard.lock();
+  }
+}
+
 void WorkPool::finished(WorkItem* item) {
   // Refused only where the environment ends.
   if (napi_call_threadsafe_function(to_loop_, item, napi_tsfn_nonblocking) != napi_ok) delete item;
@@ -182,7 +202,8 @@ void WorkPool::end_queued(const StopSignal* stop) {
 
 WorkPool::Counts WorkPool::counts() {
   std::lock_guard<std::mutex> guard(mutex_);
-  return {threads_.size(), searching_ + writing_, searches_.size() + writes_.size() + waits_.size()};
+  return {threads_.size(), searching_ + writing_,
+          searches_.size() + writes_.size() + saves_.size() + waits_.size()};
 }
 
 void WorkPool::stop() {
@@ -191,13 +212,16 @@ void WorkPool::stop() {
     stopping_ = true;
     searches_.clear();
     writes_.clear();
+    saves_.clear();
     waits_.clear();
   }
   wanted_.notify_all();
   waited_.notify_all();
+  save_wanted_.notify_all();
   for (std::thread& thread : threads_) thread.join();
   threads_.clear();
   if (waiter_.joinable()) waiter_.join();
+  if (saver_.joinable()) saver_.join();
 }
 
 }  // namespace errata::binding

@@ -18,6 +18,7 @@ namespace errata::binding {
 enum class Lane {
   kSearch,
   kWrite,  // always leaves a thread for searches, where there are two or more
+  kSave,   // takes seconds: on a thread beside the others, one after another
   kWait    // waits for what others do, on no thread of its own
 };
 
@@ -39,7 +40,8 @@ class WorkItem {
 
 /// Threads of one environment for its calls, apart from libuv's four, which file system and DNS share.
 /// Threads start when they are first needed and end with the environment, which waits for the work under way
-/// and drops what is queued. All but `work()` and `wait()` is called on the environment's own thread.
+/// and drops what is queued. All but `work()`, `wait()` and `save()` is called on the environment's own
+/// thread.
 class WorkPool {
  public:
   struct Limits {
@@ -73,6 +75,7 @@ class WorkPool {
   bool take(std::unique_ptr<WorkItem>& item, bool& writes);
   void work();
   void wait();
+  void save();
   void finished(WorkItem* item);
   void settled();
   void stop();
@@ -85,13 +88,15 @@ class WorkPool {
   std::mutex mutex_;
   std::condition_variable wanted_;
   std::condition_variable waited_;
+  std::condition_variable save_wanted_;
   Limits limits_;
-  std::deque<std::unique_ptr<WorkItem>> searches_, writes_;
+  std::deque<std::unique_ptr<WorkItem>> searches_, writes_, saves_;
   std::vector<std::unique_ptr<WorkItem>> waits_;
   std::size_t idle_ = 0, searching_ = 0, writing_ = 0;
   bool stopping_ = false;
   std::vector<std::thread> threads_;
   std::thread waiter_;
+  std::thread saver_;
 };
 
 }  // namespace errata::binding

@@ -45,11 +45,19 @@ std::byte* allocate_touched(std::size_t bytes) {
 }  // namespace
 
 std::size_t BlockStore::next_chunks() const {
-  // Rounded up: a block of a little less than a huge page would get none.
-  const std::size_t huge = (kHugePage + chunk_bytes_ - 1) / chunk_bytes_;
+  const std::size_t held = chunks_.size() * chunk_bytes_;
   // Doubling up to a huge page: a partition of twenty notes stays small.
-  if (chunks_.size() < huge) return std::max<std::size_t>(1, chunks_.size());
-  return std::clamp(chunks_.size() / kGrowth, huge, std::max(huge, kLargestBlockBytes / chunk_bytes_));
+  if (held < kHugePage) return std::max<std::size_t>(1, chunks_.size());
+  const std::size_t pages = std::clamp(held / kGrowth, kHugePage, kLargestBlockBytes) / kHugePage;
+  return std::max<std::size_t>(1, pages * kHugePage / chunk_bytes_);
+}
+
+/// Whole huge pages where no further chunk would fit into them: the kernel gives none for the last part of a
+/// block that is short of one by a few kilobytes.
+std::size_t BlockStore::block_bytes(std::size_t chunks) const {
+  const std::size_t bytes = chunks * chunk_bytes_;
+  const std::size_t pages = (bytes + kHugePage - 1) / kHugePage * kHugePage;
+  return bytes + chunk_bytes_ > pages ? pages : bytes;
 }
 
 bool BlockStore::ready(std::size_t slots) const {
@@ -65,21 +73,22 @@ void BlockStore::prepare(std::size_t slots) {
 
 void BlockStore::begin_ahead() {
   ahead_chunks_ = next_chunks();
-  ahead_ = std::async(std::launch::async, allocate_touched, ahead_chunks_ * chunk_bytes_);
-  ahead_bytes_.store(ahead_chunks_ * chunk_bytes_);
+  ahead_ = std::async(std::launch::async, allocate_touched, block_bytes(ahead_chunks_));
+  ahead_bytes_.store(block_bytes(ahead_chunks_));
 }
 
 bool BlockStore::reserve(std::size_t slots) {
   while (chunks_.size() * kChunkSlots < slots) {
     const bool was_ahead = ahead_.valid();
     const std::size_t count = was_ahead ? ahead_chunks_ : next_chunks();
-    std::byte* data = was_ahead ? ahead_.get() : allocate(count * chunk_bytes_);
+    const std::size_t bytes = block_bytes(count);
+    std::byte* data = was_ahead ? ahead_.get() : allocate(bytes);
     ahead_bytes_.store(0);
     if (data == nullptr) return false;
-    const auto free = [bytes = count * chunk_bytes_](void* block) { release(block, bytes); };
-    blocks_.push_back({std::shared_ptr<void>(data, free), count, false});
+    const auto free = [bytes](void* block) { release(block, bytes); };
+    blocks_.push_back({std::shared_ptr<void>(data, free), count, bytes, false});
     for (std::size_t i = 0; i < count; ++i) chunks_.push_back(data + i * chunk_bytes_);
-    memory_bytes_ += count * chunk_bytes_;
+    memory_bytes_ += bytes;
     if (was_ahead) begin_ahead();
   }
   return true;
@@ -89,7 +98,7 @@ bool BlockStore::reserve(std::size_t slots) {
 std::shared_ptr<void> BlockStore::take_ahead() {
   if (!ahead_.valid()) return nullptr;
   ahead_bytes_.store(0);
-  const auto free = [bytes = ahead_chunks_ * chunk_bytes_](void* pending) {
+  const auto free = [bytes = block_bytes(ahead_chunks_)](void* pending) {
     const std::unique_ptr<std::future<std::byte*>> block(static_cast<std::future<std::byte*>*>(pending));
     release(block->get(), bytes);
   };
@@ -102,7 +111,7 @@ std::vector<std::shared_ptr<void>> BlockStore::truncate(std::size_t slots) {
   while (!blocks_.empty() && (chunks_.size() - blocks_.back().chunks) * kChunkSlots >= slots) {
     Block& block = blocks_.back();
     chunks_.resize(chunks_.size() - block.chunks);
-    memory_bytes_ -= block.chunks * chunk_bytes_;
+    memory_bytes_ -= block.bytes;
     if (block.adopted) {
       unverified_.store(false);
       verify_ = nullptr;
@@ -122,7 +131,7 @@ void BlockStore::adopt(std::byte* data, std::size_t chunks, std::shared_ptr<void
     verified_ = std::vector<std::atomic<std::uint8_t>>(chunks * parts);
     unverified_.store(true);
   }
-  blocks_.push_back({std::move(owner), chunks, true});
+  blocks_.push_back({std::move(owner), chunks, chunks * chunk_bytes_, true});
   for (std::size_t i = 0; i < chunks; ++i) chunks_.push_back(data + i * chunk_bytes_);
   memory_bytes_ += chunks * chunk_bytes_;
 }

@@ -80,10 +80,12 @@ class BlockStore {
   struct Block {
     std::shared_ptr<void> memory;
     std::size_t chunks;
+    std::size_t bytes;
     bool adopted;
   };
 
   std::size_t next_chunks() const;
+  std::size_t block_bytes(std::size_t chunks) const;
   void begin_ahead();
   std::shared_ptr<void> take_ahead();
 

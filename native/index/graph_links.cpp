@@ -54,4 +54,11 @@ Status check_links(const char* bytes, std::size_t size, std::size_t nodes, const
   return at == size ? Status{} : corrupt();
 }
 
+std::size_t links_connectivity(const char* bytes, std::size_t size) {
+  us::index_serialized_header_t header;
+  if (size < sizeof(header)) return 0;
+  std::memcpy(&header, bytes, sizeof(header));
+  return header.connectivity;
+}
+
 }  // namespace errata

@@ -12,4 +12,7 @@ namespace errata {
 /// (u32).
 Status check_links(const char* bytes, std::size_t size, std::size_t nodes, const GraphOptions& options);
 
+/// That they were made with; 0 where they are too short to say.
+std::size_t links_connectivity(const char* bytes, std::size_t size);
+
 }  // namespace errata

@@ -125,6 +125,7 @@ Status Partition::put_one(const PutBatch& batch, std::size_t index) {
   }
 
   KeyEntry& entry = keys_[key];
+  if (save_) keep_chunks(entry);
   tag_rows(entry, false);
   unsigned wanted = 0;
   for (std::size_t row = begin; row < end; ++row) wanted |= 1u << batch.kinds[row];
@@ -190,6 +191,10 @@ Status Partition::write_row(Slot slot, Key key, Order order, std::uint8_t kind, 
   } else {
     ++wear_;
   }
+  if (links_rest_ || slot > graph_->size()) {
+    link_later(slot);
+    return {};
+  }
   Status status = linked ? graph_->update(slot) : graph_->reserve(graph_->size() + 1);
   if (!linked && status.ok()) status = graph_->add(0);
   // A graph that misses a row would answer wrongly for ever; a scan is only slower.
@@ -200,6 +205,7 @@ Status Partition::write_row(Slot slot, Key key, Order order, std::uint8_t kind, 
 bool Partition::remove_one(Key key) {
   const KeyEntry* entry = keys_.find(key);
   if (entry == nullptr) return false;
+  if (save_) keep_chunks(*entry);
   tag_rows(*entry, false);
   for (const Slot slot : entry->slots) {
     if (slot != kNoSlot) free_row(slot);

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <atomic>
 #include <shared_mutex>
 
 #include "index/partition.hpp"
@@ -15,13 +16,12 @@ constexpr std::size_t kNarrowBeam = 12;
 // So many rows that score as high as a row itself leave it no place in an ordinary answer.
 constexpr std::size_t kCrowd = 10;
 constexpr std::size_t kPasses = 3;
-
 }  // namespace
 
 /// Whether a search for a row's own vector finds the row, or so many equal ones that it has no place. It is
 /// the narrowest search with the partition's own beam, exact scores included: rows that are equal by their
-/// codes alone do not count.
-bool Partition::finds(const Graph& graph, Slot slot) const {
+/// codes alone do not count. `beam`: another than the partition's.
+bool Partition::finds(const Graph& graph, Slot slot, std::size_t beam) const {
   CodeQuery coded;
   if (codes_) codes_->load_query(slot, coded);
   const float* vector = rows_.row(slot);
@@ -35,7 +35,7 @@ bool Partition::finds(const Graph& graph, Slot slot) const {
     return std::any_of(search.found.begin(), search.found.end(),
                        [slot](const NearRow& row) { return row.slot == slot; });
   };
-  const std::size_t wanted = 1 + kRescoreRows, ef = std::max(options_.ef_search, wanted);
+  const std::size_t wanted = 1 + kRescoreRows, ef = std::max(beam == 0 ? options_.ef_search : beam, wanted);
   if (ef > kNarrowBeam && found(kNarrowBeam, kNarrowBeam)) return true;
   if (found(wanted, ef)) return true;
   const float own = score(vector, slot);
@@ -74,12 +74,41 @@ Status Partition::audit_rows(AuditReport& report, const std::atomic<bool>& stop)
     if (!status.ok()) return status;
     if (pass == 0) report.lost = lost;
     if (lost == 0) break;
+    // Linking anew helps little: once more only to see what is lost now.
+    if (pass == 0 && report.repaired < lost / 2) pass = kPasses - 2;
   }
+  if (Status status = release_reachable(stop); !status.ok()) return status;
   std::lock_guard<RwLock> guard(lock_);
   audit_due_ = false;
   wear_ = 0;
   ++audits_;
   report.kept_aside = kept_aside_.size();
+  return {};
+}
+
+Status Partition::release_reachable(const std::atomic<bool>& stop) {
+  std::vector<Slot> before;
+  {
+    const HeldShared guard(lock_, longest_hold_);
+    before = kept_aside_;
+  }
+  std::vector<Slot> unreachable = before;
+  if (!keep_unreachable(graph_, unreachable, stop)) {
+    return Status::fail(Code::kClosed, "Expected an open index, received a call after close()");
+  }
+  if (unreachable.size() == before.size()) return {};
+  const HeldAlone guard(lock_, longest_hold_);
+  std::vector<Slot> waiting = unlinked_;
+  std::sort(waiting.begin(), waiting.end());
+  const auto has = [](const std::vector<Slot>& slots, Slot slot) {
+    return std::binary_search(slots.begin(), slots.end(), slot);
+  };
+  // What writers put aside meanwhile, and what waits to be linked, stays.
+  kept_aside_.erase(
+      std::remove_if(
+          kept_aside_.begin(), kept_aside_.end(),
+          [&](Slot slot) { return has(before, slot) && !has(unreachable, slot) && !has(waiting, slot); }),
+      kept_aside_.end());
   return {};
 }
 

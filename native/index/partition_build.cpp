@@ -24,6 +24,12 @@ constexpr std::size_t kProofSlice = 8;
 constexpr std::size_t kFewLost = 32;
 // Below that many rows to link or to search for, starting threads is not worth it.
 constexpr std::size_t kParallelRows = 2048;
+// So many rows are compared beside a search in 10 to 30 us. In a graph of a million rows the ordinary beam
+// misses one in fifty, which is its recall: of so many only those are kept aside that wider beams miss, too.
+constexpr std::size_t kMostAside = 512;
+constexpr std::size_t kWideBeam = 512, kWidestBeam = 8192;
+// Where more than one in so many is missed the graph is thin, and a wide beam is no answer.
+constexpr std::size_t kThin = 16;
 
 std::size_t threads_for(std::size_t wanted) {
   if (wanted == 0) wanted = std::thread::hardware_concurrency() / 2;
@@ -32,8 +38,9 @@ std::size_t threads_for(std::size_t wanted) {
 
 }  // namespace
 
-/// `loaded`: a snapshot's graph, to which the rows that were written since are still to be linked.
-void Partition::build(std::unique_ptr<Graph> loaded) {
+/// `loaded`: a snapshot's graph, to which the rows that were written since are still to be linked, and which
+/// does not find what is `lost`.
+void Partition::build(std::unique_ptr<Graph> loaded, std::vector<Slot> lost) {
   const bool fresh = loaded == nullptr;
   auto graph =
       fresh ? std::make_unique<Graph>(rows_, codes_.get(), kernels_, options_.graph) : std::move(loaded);
@@ -48,7 +55,6 @@ void Partition::build(std::unique_ptr<Graph> loaded) {
   }
   CostModel costs = costs_;  // this thread alone replaces them
   GraphCosts graph_costs = graph_costs_;
-  std::vector<Slot> lost;
   std::size_t proven = graph->size();  // nodes that were there when all were searched for
   bool ready = false, measured = false, doubtful = !fresh && audit_due_;
   while (!stop_tender_.load()) {
@@ -56,7 +62,11 @@ void Partition::build(std::unique_ptr<Graph> loaded) {
       if (!link_rows(*graph)) break;
       if (graph->size() > proven + proven / 4) {
         proven = graph->size();
-        if (!prove(*graph, lost)) break;
+        bool promising = false;
+        if (!prove(*graph, lost, promising) || !keep_unreachable(graph, lost, stop_tender_)) break;
+        // A few lost ones are compared beside each search until an audit is due anyway; many are a reason
+        // for one where it is likely to find them a place.
+        doubtful = doubtful || (promising && lost.size() > kFewLost);
       }
       {
         const HeldShared guard(lock_, longest_hold_);
@@ -81,11 +91,9 @@ void Partition::build(std::unique_ptr<Graph> loaded) {
     garbage_.push_back(std::move(graph_));
     truncate(graph->size());
     graph_ = std::move(graph);
-    // A few lost ones are compared beside each search until an audit is due anyway; many are a reason for
-    // one.
-    doubtful = doubtful || lost.size() > kFewLost;
     wear_ += graph_->size() - proven;
     kept_aside_.clear();
+    unlinked_.clear();
     std::copy_if(lost.begin(), lost.end(), std::back_inserter(kept_aside_),
                  [this](Slot slot) { return live_.test(slot); });
     growing_ = nullptr;
@@ -151,9 +159,10 @@ bool Partition::link_dirty(Graph& graph) {
 }
 
 /// Every live row is searched for and what is not found is linked anew, which may push another's last link
-/// out: then all are searched for once more. What is `lost` after that, in the order of the slots. False
-/// where it was stopped or memory ran out.
-bool Partition::prove(Graph& graph, std::vector<Slot>& lost) {
+/// out: then all are searched for once more. What is `lost` after that, in the order of the slots, and
+/// whether linking anew helped most of them, so that it is `promising` to do it again. False where it was
+/// stopped or memory ran out.
+bool Partition::prove(Graph& graph, std::vector<Slot>& lost, bool& promising) {
   {
     const HeldAlone guard(lock_, longest_hold_);
     wear_ = 0;
@@ -164,7 +173,10 @@ bool Partition::prove(Graph& graph, std::vector<Slot>& lost) {
     const HeldShared guard(lock_, longest_hold_);
     if (stop_tender_.load() || !graph.update(slot).ok()) return false;
   }
-  return find_lost(graph, lost);
+  const std::size_t before = lost.size();
+  const bool done = find_lost(graph, lost);
+  promising = lost.size() < before / 2;
+  return done;
 }
 
 bool Partition::find_lost(const Graph& graph, std::vector<Slot>& lost) const {
@@ -184,6 +196,36 @@ bool Partition::find_lost(const Graph& graph, std::vector<Slot>& lost) const {
   });
   std::sort(lost.begin(), lost.end());
   return !stop_tender_.load();
+}
+
+/// Leaves of `slots`, where they are too many to be compared beside each search, those that a wide beam
+/// misses, and of too many of these those that a wider one does. False where it was stopped. `graph` may
+/// change between two of them.
+bool Partition::keep_unreachable(const std::unique_ptr<Graph>& graph, std::vector<Slot>& slots,
+                                 const std::atomic<bool>& stop) const {
+  {
+    const HeldShared guard(lock_, longest_hold_);
+    if (slots.size() * kThin > live_rows_) return true;
+  }
+  for (std::size_t beam = std::max(kWideBeam, options_.ef_search);
+       slots.size() > kMostAside && beam <= kWidestBeam && !stop.load(); beam *= 2) {
+    std::vector<char> missed(slots.size(), 1);
+    std::atomic<std::size_t> claimed{0};
+    on_build_threads(slots.size(), [&](std::size_t) {
+      for (std::size_t i; !stop.load() && (i = claimed.fetch_add(1)) < slots.size();) {
+        const HeldShared guard(lock_, longest_hold_);
+        const Slot slot = slots[i];
+        if (!graph || slot >= graph->size() || !live_.test(slot)) continue;
+        missed[i] = !finds(*graph, slot, beam);
+      }
+    });
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < slots.size(); ++i) {
+      if (missed[i] != 0) slots[kept++] = slots[i];
+    }
+    slots.resize(kept);
+  }
+  return !stop.load();
 }
 
 }  // namespace errata

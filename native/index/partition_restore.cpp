@@ -7,6 +7,7 @@
 #include <new>
 #include <shared_mutex>
 
+#include "index/graph_links.hpp"
 #include "index/partition.hpp"
 #include "snapshot/snapshot_reader.hpp"
 
@@ -70,6 +71,7 @@ struct Partition::Restored {
   SectionView tags;
   TagsHead head{};
   LateSection graph;
+  std::vector<Slot> aside;
   bool has_graph = false;
   bool late = false;
 };
@@ -81,6 +83,7 @@ Status Partition::restore(const std::shared_ptr<Snapshot>& snapshot, std::uint32
   if (!info_.empty()) return Status::fail(Code::kInvalidInput, "Expected an empty partition to restore");
   auto restored = std::make_shared<Restored>();
   std::unique_ptr<Graph> loaded;
+  std::vector<Slot> aside;
   {
     std::lock_guard<RwLock> guard(lock_);
     status = take_sections(snapshot, number, *restored);
@@ -90,6 +93,7 @@ Status Partition::restore(const std::shared_ptr<Snapshot>& snapshot, std::uint32
       if (status.ok()) status = load_graph(*restored, graph);
       if (status.ok() && graph) {
         loaded = std::move(graph);
+        aside = std::move(restored->aside);
       }
     } else if (status.ok()) {
       indexing_.store(true);
@@ -108,6 +112,7 @@ Status Partition::restore(const std::shared_ptr<Snapshot>& snapshot, std::uint32
     costs_ = costs;
     graph_costs_ = graph_costs;
     graph_ = std::move(loaded);
+    kept_aside_ = std::move(aside);
   }
   if (status.ok()) maintain();
   return status;
@@ -176,6 +181,21 @@ Status Partition::take_sections(const std::shared_ptr<Snapshot>& snapshot, std::
     live_rows_ += count_bits(live);
     restored_keys_ += count_bits(primary);
   }
+  return take_aside(*snapshot, number, restored);
+}
+
+Status Partition::take_aside(const Snapshot& snapshot, std::uint32_t number, Restored& restored) const {
+  SectionView view;
+  if (!snapshot.section(SectionKind::kAside, number, view)) return {};
+  if (view.bytes % sizeof(Slot) != 0 || !restored.has_graph) return corrupt("lengths");
+  const auto* slots = reinterpret_cast<const Slot*>(view.data);
+  std::vector<Slot>& aside = restored.aside;
+  aside.assign(slots, slots + view.bytes / sizeof(Slot));
+  const auto wrong = [this](Slot slot) { return slot >= info_.size() || !live_.test(slot); };
+  if (std::adjacent_find(aside.begin(), aside.end(), std::greater_equal<Slot>()) != aside.end() ||
+      std::any_of(aside.begin(), aside.end(), wrong)) {
+    return corrupt("slots");
+  }
   return {};
 }
 
@@ -218,9 +238,12 @@ Status Partition::index_rows(const Restored& restored) {
 Status Partition::load_graph(const Restored& restored, std::unique_ptr<Graph>& graph) const {
   if (!restored.has_graph) return {};
   if (!restored.graph.all_sound()) return corrupt("links");
+  const char* links = reinterpret_cast<const char*>(restored.graph.view.data);
+  const std::size_t connectivity = links_connectivity(links, restored.graph.view.bytes);
+  // Another one was set since: the background builds a graph anew.
+  if (connectivity != 0 && connectivity != options_.graph.connectivity) return {};
   auto loaded = std::make_unique<Graph>(rows_, codes_.get(), kernels_, options_.graph);
-  Status status = loaded->load(reinterpret_cast<const char*>(restored.graph.view.data),
-                               restored.graph.view.bytes, restored.head.slots);
+  Status status = loaded->load(links, restored.graph.view.bytes, restored.head.slots);
   if (status.ok()) graph = std::move(loaded);
   return status;
 }
@@ -228,6 +251,7 @@ Status Partition::load_graph(const Restored& restored, std::unique_ptr<Graph>& g
 /// In the background: what is sound is used as it is found to be, and what is not ends the partition.
 void Partition::finish_restore() {
   const Restored& restored = *restored_;
+  std::vector<Slot> aside = restored.aside;
   {
     std::unique_lock<std::mutex> guard(restoring_mutex_);
     restoring_.wait_for(guard, kHeadStart, [this] { return head_start_over_.load(); });
@@ -262,13 +286,17 @@ void Partition::finish_restore() {
     std::lock_guard<RwLock> guard(lock_);
     restored_.reset();
     indexing_.store(false);
+    if (!graph) {
+      restored_slots_ = 0;
+      dirty_.clear();
+    }
   }
   {
     std::lock_guard<std::mutex> guard(restoring_mutex_);
     verifying_.store(false);
   }
   restoring_.notify_all();
-  if (graph) build(std::move(graph));
+  if (graph) build(std::move(graph), std::move(aside));
 }
 
 bool Partition::verify_blocks(const BlockStore& blocks) const {

@@ -21,6 +21,8 @@ constexpr std::chrono::microseconds kSlice{500};
 Partition::Task Partition::due() const {
   if (restored_) return Task::kRestore;
   if (!garbage_.empty()) return Task::kFree;
+  if (!unlinked_.empty() && !links_rest_) return Task::kLink;
+  if (save_) return Task::kNone;
   // Removed rows cost memory and a share of every scan: at a quarter their slots are closed up.
   const bool sparse = tombstones() * 4 >= info_.size() && tombstones() != 0 &&
                       (tombstones() >= kLeastTombstones || compaction_wanted_);
@@ -53,7 +55,7 @@ void Partition::maintain() {
 
 /// Also after a build that rows were removed beside: without a further write nobody else would.
 void Partition::drop_small_graph() {
-  if (!graph_ || live_rows_ >= options_.graph_threshold / 2) return;
+  if (!graph_ || links_rest_ || live_rows_ >= options_.graph_threshold / 2) return;
   garbage_.push_back(std::move(graph_));
   drop_graph();
 }
@@ -61,6 +63,7 @@ void Partition::drop_small_graph() {
 void Partition::drop_graph() {
   graph_.reset();
   kept_aside_.clear();
+  unlinked_.clear();
   churn_ = wear_ = 0;
   audit_due_ = false;
 }
@@ -86,6 +89,9 @@ void Partition::tend() {
         break;
       case Task::kFree:
         break;
+      case Task::kLink:
+        for (bool more = true; more && !stop_tender_.load();) more = link_next();
+        break;
       case Task::kCompact:
         compact_rows();
         break;
@@ -102,6 +108,33 @@ void Partition::tend() {
         return;
     }
   }
+}
+
+/// Until it is linked, every search compares the row besides.
+void Partition::link_later(Slot slot) {
+  kept_aside_.insert(std::lower_bound(kept_aside_.begin(), kept_aside_.end(), slot), slot);
+  unlinked_.push_back(slot);
+}
+
+/// Links one row that was written while links were copied. False when none is left.
+bool Partition::link_next() {
+  const HeldAlone guard(lock_, longest_hold_);
+  if (!graph_ || links_rest_ || unlinked_.empty()) return false;
+  const bool append = graph_->size() < info_.size();
+  const Slot slot = append ? static_cast<Slot>(graph_->size()) : unlinked_.back();
+  if (!append) unlinked_.pop_back();
+  const auto aside = std::lower_bound(kept_aside_.begin(), kept_aside_.end(), slot);
+  const bool waits = aside != kept_aside_.end() && *aside == slot;
+  Status status;
+  if (append) {
+    status = graph_->reserve(graph_->size() + 1);
+    if (status.ok()) status = graph_->add(0);
+  } else if (waits) {
+    status = graph_->update(slot);
+  }
+  if (waits) kept_aside_.erase(aside);
+  if (!status.ok()) drop_graph();
+  return true;
 }
 
 void Partition::stop_tending() {

@@ -10,8 +10,8 @@ namespace errata {
 
 constexpr char kSnapshotMagic[8] = {'E', 'R', 'R', 'A', 'T', 'A', 'I', 'X'};
 /// Major in the low half, minor in the high one. 1.1: large sections have their digests in sections of their
-/// own.
-constexpr std::uint32_t kSnapshotVersion = 0x0001'0001;
+/// own. 1.2: rows that the graph does not find are listed.
+constexpr std::uint32_t kSnapshotVersion = 0x0002'0001;
 constexpr std::uint32_t kByteOrderMark = 0x0102'0304;
 constexpr std::size_t kSnapshotPage = 4096;
 /// Sections are digested in pieces, so that several threads can verify a large one.
@@ -30,6 +30,7 @@ enum class SectionKind : std::uint32_t {
   kRowDigests = 7,
   kCodeDigests = 8,
   kGraphDigests = 9,
+  kAside = 10,  // slots of live rows that the graph does not find, where there are any
 };
 
 /// The section that holds the digests of this one's pieces; of a section that is verified at the opening,

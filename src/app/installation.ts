@@ -41,12 +41,6 @@ export async function openStore(
   return createSqliteStore({ path: join(config.dataDir, STORE_FILE), cipher });
 }
 
-/**
- * Rows (two a note) from which a partition gets a graph. 8,000 notes scan in about 2 ms of memory traffic; at 20,000 the scan
- * (5 ms a query on one core) was what kept p95 at concurrency 4 above 25 ms, see `bench/suites/retrieve.mjs`.
- */
-const GRAPH_THRESHOLD = 16_000;
-
 /** What retrieval works with beside the store. */
 export interface Engines {
   readonly embedder: Embedder;
@@ -83,7 +77,10 @@ export async function openEngines(
     screenModel = await openScreenModel(config, logger);
     const vectorIndex = createNativeVectorIndex({
       dimensions: embedder.model.dimensions,
-      graphThreshold: GRAPH_THRESHOLD,
+      graphThreshold: config.graph.threshold,
+      connectivity: config.graph.connectivity,
+      efConstruction: config.graph.efConstruction,
+      efSearch: config.graph.efSearch,
       poolThreads: config.indexThreads,
     });
     const lexicalIndex = createFtsLexicalIndex();

@@ -1,12 +1,9 @@
-import { availableParallelism } from 'node:os';
 import { z } from 'zod';
 import { LOG_LEVELS } from './config.js';
 import { type ConfigField, flagField, limit, originList, share, text, whole, yesNo } from './config-field.js';
+import { indexFields } from './index-fields.js';
 import { inferenceFields } from './inference-fields.js';
 import { hostedFields, proxyFields } from './network-fields.js';
-
-/** Two, so that a write never holds a search up; more than eight wait for memory. */
-const defaultIndexThreads = Math.max(2, Math.min(8, availableParallelism()));
 
 const trueOrFalse = 'true or false';
 
@@ -153,17 +150,7 @@ export const CONFIG_FIELDS: readonly ConfigField[] = [
   ...hostedFields,
   ...proxyFields,
   ...inferenceFields,
-  {
-    key: 'indexThreads',
-    env: 'ERRATA_INDEX_THREADS',
-    flag: 'index-threads',
-    placeholder: 'n',
-    default: 'cores, 2 to 8',
-    fallback: String(defaultIndexThreads),
-    description: 'threads that search and write the vector index',
-    expected: 'a whole number between 1 and 64',
-    schema: whole(1, 64),
-  },
+  ...indexFields,
   {
     key: 'keyFile',
     env: 'ERRATA_KEY_FILE',

@@ -15,6 +15,16 @@ export interface RequestLimits {
   readonly maxCost: number;
 }
 
+/** Graphs of the vector index (HNSW). */
+export interface GraphSettings {
+  /** Vectors from which a partition gets a graph. */
+  readonly threshold: number;
+  readonly connectivity: number;
+  readonly efConstruction: number;
+  /** Of searches that name none. */
+  readonly efSearch: number;
+}
+
 /** Of the standard variables; addresses may hold passwords and are never printed. */
 export interface Proxies {
   readonly http?: string | undefined;
@@ -68,6 +78,7 @@ export interface Config {
   readonly batches: BatchWish;
   /** Threads that search and write the vector index. */
   readonly indexThreads: number;
+  readonly graph: GraphSettings;
   /** Where the keys of encryption at rest are; at most one of the three is set. */
   readonly keyFile?: string | undefined;
   /** Never printed. */

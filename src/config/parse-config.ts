@@ -81,7 +81,7 @@ export function parseConfig(sources: ConfigSources): Config {
   refuseUnknown(sources);
   const values: Record<string, unknown> = {};
   /** Groups of settings: `limits.maxDepth` is a member of `limits`. */
-  const groups: Record<string, Record<string, unknown>> = { limits: {}, proxies: {} };
+  const groups: Record<string, Record<string, unknown>> = { limits: {}, proxies: {}, graph: {} };
   for (const field of CONFIG_FIELDS) {
     const value = parseField(field, sources);
     const [group = '', member] = field.key.split('.');

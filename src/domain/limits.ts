@@ -19,6 +19,8 @@ export const LIMITS = {
   pageSize: 200,
   candidateK: 200,
   finalK: 20,
+  /** A wider beam is a scan. */
+  efSearch: 65_536,
   baseInstructionsLength: 100_000,
   itemLength: 500_000,
   maxContextTokens: 32_000,

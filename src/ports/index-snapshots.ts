@@ -38,7 +38,7 @@ export interface IndexSnapshots {
    */
   restore(storeId: string, lastRevision: number): Promise<RestoredSnapshot | RefusedSnapshot>;
   /**
-   * Writes a snapshot that holds every change up to `revision`, whole or not at all; searches go on, writes wait. `QUEUE_FULL`
+   * Writes a snapshot that holds every change up to `revision`, whole or not at all; searches and writes go on. `QUEUE_FULL`
    * while the index builds or compacts in the background, unless this is the `last` one, for which that is given up.
    */
   save(storeId: string, revision: number, last?: boolean): Promise<{ readonly sizeBytes: number }>;

@@ -248,6 +248,8 @@ export interface RetrieveRequest {
   readonly attributes?: Attributes | undefined;
   readonly candidateK?: number | undefined;
   readonly finalK?: number | undefined;
+  /** Beam where vectors are searched by a graph; none: the installation's. */
+  readonly efSearch?: number | undefined;
   readonly threshold?: number | undefined;
   readonly risk?: Risk | undefined;
 }

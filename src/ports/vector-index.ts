@@ -104,6 +104,16 @@ export interface VectorIndexMemory {
   readonly bookkeeping: number;
 }
 
+export interface VectorGraphOptions {
+  /** Vectors from which a partition gets a graph; below, all are compared. */
+  readonly graphThreshold: number;
+  /** Links of a node a level (M of HNSW). */
+  readonly connectivity: number;
+  readonly efConstruction: number;
+  /** Of queries that name none. */
+  readonly efSearch: number;
+}
+
 export interface VectorIndexStats {
   readonly partitions: number;
   readonly notes: number;
@@ -114,6 +124,8 @@ export interface VectorIndexStats {
   /** Partitions that have a graph, and those whose graph is being built. */
   readonly graphs?: number | undefined;
   readonly building?: number | undefined;
+  /** As they were set. */
+  readonly graphOptions?: VectorGraphOptions | undefined;
   /** Instruction set chosen at load: `avx512vnni`, `avx512`, `avx2`, `neondot`, `neon`, `scalar`. */
   readonly isa: string;
 }

@@ -13,6 +13,7 @@ export interface ValidRequest {
   readonly attributes: Attributes;
   readonly candidateK: number;
   readonly finalK: number;
+  readonly efSearch: number | undefined;
   readonly threshold: number | undefined;
   readonly risk: Risk;
 }
@@ -33,6 +34,8 @@ export function checkRequest(request: RetrieveRequest): ValidRequest {
     attributes: checkAttributes(request.attributes),
     candidateK: checkCount(request.candidateK ?? DEFAULT_CANDIDATE_K, 'candidateK', LIMITS.candidateK),
     finalK: checkCount(request.finalK ?? DEFAULT_FINAL_K, 'finalK', LIMITS.finalK),
+    efSearch:
+      request.efSearch == null ? undefined : checkCount(request.efSearch, 'efSearch', LIMITS.efSearch),
     threshold: request.threshold == null ? undefined : checkThreshold(request.threshold),
     risk: checkRisk(request.risk ?? 'NORMAL'),
   };

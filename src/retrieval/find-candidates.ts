@@ -29,7 +29,7 @@ export async function findCandidates(
   timer: StageTimer,
   signal: AbortSignal | undefined,
 ): Promise<Candidates> {
-  const { namespace, taskType, attributes, candidateK, query } = request;
+  const { namespace, taskType, attributes, candidateK, efSearch, query } = request;
   const answer: VectorAnswer = await timer.run(
     'vector',
     () =>
@@ -39,6 +39,7 @@ export async function findCandidates(
         attributes,
         vector,
         k: candidateK,
+        efSearch,
         signal,
         explain: true,
       }),

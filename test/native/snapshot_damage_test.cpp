@@ -55,7 +55,7 @@ bool flipped_is_refused(const std::string& path, const Partition& sound, bool la
   CHECK(restored.put(plain_batch(1000, 1, vectors.data(), kDimensions)).code == Code::kCorrupt);
   FileSink sink(path + "-again");
   SnapshotWriter writer(sink, {7, kDimensions, true, 0, "model", "store"});
-  CHECK(writer.open().ok() && restored.save(writer, 0, true).code == Code::kCorrupt);
+  CHECK(writer.open().ok() && restored.pin(true).code == Code::kCorrupt);
   return true;
 }
 

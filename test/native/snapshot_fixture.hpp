@@ -84,16 +84,26 @@ inline void fill(Partition& partition, std::size_t n, std::mt19937_64& random) {
   partition.settle();
 }
 
-inline Status save(Partition& partition, SnapshotSink& sink) {
-  SnapshotWriter writer(sink, {7, kDimensions, true, 1'700'000'000'000, "model", "store"});
+/// Of a pinned partition.
+inline Status save_pinned(Partition& partition, SnapshotSink& sink, std::uint32_t dimensions = kDimensions) {
+  SnapshotWriter writer(sink, {7, dimensions, true, 1'700'000'000'000, "model", "store"});
   Status status = writer.open();
   if (!status.ok()) return status;
   writer.begin_section(SectionKind::kDirectory, 0);
   status = writer.append("directory", 9);
   if (status.ok()) status = writer.end_section();
-  if (status.ok()) status = partition.save(writer, 0, true);
+  if (status.ok()) status = partition.copy_links();
+  if (status.ok()) status = partition.save(writer, 0);
   std::uint64_t bytes = 0;
   return status.ok() ? writer.finish(bytes) : status;
+}
+
+inline Status save(Partition& partition, SnapshotSink& sink) {
+  Status status = partition.pin(true);
+  if (!status.ok()) return status;
+  status = save_pinned(partition, sink);
+  partition.unpin();
+  return status;
 }
 
 inline Status save(Partition& partition, const std::string& path) {

@@ -162,9 +162,11 @@ ERRATA_TEST(snapshot_of_other_things_is_refused_by_name) {
   refused(Refusal::kWrongShape, {kDimensions + 1, true, "model", "store"});
   refused(Refusal::kWrongShape, {kDimensions, false, "model", "store"});
   std::vector<char> changed = bytes;
-  changed[10] = 0;  // version 1.0, as it was before large sections had digests of their own
-  file.write(changed);
-  refused(Refusal::kWrongVersion);
+  for (const char minor : {0, 1, 3}) {  // 1.0 and 1.1 were written by versions before, 1.3 by none yet
+    changed[10] = minor;
+    file.write(changed);
+    refused(Refusal::kWrongVersion);
+  }
   changed[8] = 2;
   file.write(changed);
   refused(Refusal::kWrongVersion);
@@ -190,4 +192,22 @@ ERRATA_TEST(snapshot_of_other_things_is_refused_by_name) {
   }
   std::remove(file.path.c_str());
   refused(Refusal::kAbsent);
+}
+
+ERRATA_TEST(a_snapshot_with_a_graph_of_another_connectivity_is_taken_and_its_graph_built_anew) {
+  for (const bool late : {false, true}) {
+    std::mt19937_64 random(seed()), queries(seed());
+    Partition partition(options(200), kernels());
+    fill(partition, 600, random);
+    const TemporaryFile file;
+    CHECK(save(partition, file.path).ok());
+    PartitionOptions other = options(200, late);
+    other.graph = {8, 32};
+    Partition restored(other, kernels());
+    Refusal refusal;
+    CHECK(restored.restore(open(file.path, refusal), 0).ok() && restored.verified().ok());
+    restored.settle();
+    CHECK(restored.stats().has_graph && restored.stats().graph_bytes != 0);
+    check_equal(partition, restored, queries);
+  }
 }

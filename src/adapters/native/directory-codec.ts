@@ -37,49 +37,78 @@ interface Head {
 }
 
 const ALIGNMENT = 8;
+const BYTES_A_NOTE = 28;
+/** How long the event loop waits at most, and notes between two looks at the time (a microsecond each). */
+const SLICE_MS = 2;
+const STEPS_A_LOOK = 256;
 const padded = (bytes: number): number => Math.ceil(bytes / ALIGNMENT) * ALIGNMENT;
 
 /**
  * The directory section of schema/snapshot-v1.md: length of the head (u32) and of the ids (u32 each, 8 bytes in all), the head as JSON, then columns
- * over the notes: keys and versions (f64), partition and attributes (u32), ends of the ids (u32), and the ids as UTF-8.
+ * over the notes: keys and versions (f64), partition and attributes (u32), ends of the ids (u32), and the ids as UTF-8. Into memory
+ * that `allocate` gives, in slices, so that a million notes do not hold the event loop up.
  */
-export function encodeDirectory(image: DirectoryImage): Uint8Array {
-  const records = [...image.records];
-  const count = records.length;
+export async function encodeDirectory<Memory extends { readonly bytes: ArrayBuffer }>(
+  image: DirectoryImage,
+  allocate: (bytes: number) => Memory,
+): Promise<Memory> {
   const attributes: Attributes[] = [];
   const places = new Map<string, number>();
-  const numbers = new Float64Array(2 * count);
-  const words = new Uint32Array(3 * count);
-  const ids: string[] = [];
-  let end = 0;
-  records.forEach((record, i) => {
+  const records: { readonly record: ImageRecord; readonly place: number }[] = [];
+  let idBytes = 0;
+  const breath = new Breath();
+  for (const record of image.records) {
     const json = JSON.stringify(record.attributes);
     let place = places.get(json);
     if (place === undefined) {
       place = attributes.push(record.attributes) - 1;
       places.set(json, place);
     }
-    numbers[i] = record.key;
-    numbers[count + i] = record.version;
-    words[i] = record.partition;
-    words[count + i] = place;
-    end += Buffer.byteLength(record.id);
-    words[2 * count + i] = end;
-    ids.push(record.id);
-  });
+    records.push({ record, place });
+    idBytes += Buffer.byteLength(record.id);
+    if (breath.due()) await breath.take();
+  }
+  const count = records.length;
   const { nextKey, nextTag, tags, partitions, removed } = image;
   const head: Head = { nextKey, nextTag, tags, partitions, removed, attributes, count };
   const text = Buffer.from(JSON.stringify(head));
   const headBytes = padded(text.length);
-  const bytes = Buffer.alloc(ALIGNMENT + headBytes + numbers.byteLength + words.byteLength + end, ' ');
+  const from = ALIGNMENT + headBytes;
+  const memory = allocate(from + BYTES_A_NOTE * count + idBytes);
+  const bytes = Buffer.from(memory.bytes);
   bytes.writeUInt32LE(headBytes, 0);
-  bytes.writeUInt32LE(end, 4);
-  let at = ALIGNMENT;
-  for (const part of [text, numbers, words, Buffer.from(ids.join(''))]) {
-    bytes.set(new Uint8Array(part.buffer, part.byteOffset, part.byteLength), at);
-    at += part === text ? headBytes : part.byteLength;
+  bytes.writeUInt32LE(idBytes, 4);
+  bytes.fill(' ', ALIGNMENT + text.length, from);
+  bytes.set(text, ALIGNMENT);
+  const numbers = new Float64Array(memory.bytes, from, 2 * count);
+  const words = new Uint32Array(memory.bytes, from + numbers.byteLength, 3 * count);
+  const ids = bytes.subarray(from + BYTES_A_NOTE * count);
+  let end = 0;
+  for (const [i, { record, place }] of records.entries()) {
+    numbers[i] = record.key;
+    numbers[count + i] = record.version;
+    words[i] = record.partition;
+    words[count + i] = place;
+    end += ids.write(record.id, end);
+    words[2 * count + i] = end;
+    if (breath.due()) await breath.take();
   }
-  return bytes;
+  return memory;
+}
+
+/** Lets the event loop go on now and then. */
+class Breath {
+  #steps = 0;
+  #since = performance.now();
+
+  due(): boolean {
+    this.#steps += 1;
+    return this.#steps % STEPS_A_LOOK === 0 && performance.now() - this.#since > SLICE_MS;
+  }
+  async take(): Promise<void> {
+    await new Promise<void>((resolve) => setImmediate(resolve));
+    this.#since = performance.now();
+  }
 }
 
 /** Undefined where the bytes are no directory, as a faulty writer might leave. O(notes) as the records are read. */
@@ -95,10 +124,10 @@ export function decodeDirectory(bytes: Uint8Array): DirectoryImage | undefined {
   if (head === undefined) return undefined;
   const { count, ...rest } = head;
   const from = ALIGNMENT + headBytes;
-  if (from + count * 28 + idBytes !== own.length) return undefined;
+  if (from + count * BYTES_A_NOTE + idBytes !== own.length) return undefined;
   const numbers = new Float64Array(own.buffer, from, 2 * count);
   const words = new Uint32Array(own.buffer, from + numbers.byteLength, 3 * count);
-  const ids = Buffer.from(own.buffer, from + count * 28, idBytes);
+  const ids = Buffer.from(own.buffer, from + count * BYTES_A_NOTE, idBytes);
   function* records(): Iterable<ImageRecord> {
     let start = 0;
     for (let i = 0; i < count; i += 1) {

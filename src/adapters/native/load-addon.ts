@@ -203,7 +203,14 @@ export type NativeSnapshotWanted = NativeSnapshotContent &
 export interface NativeSnapshotMoment {
   readonly revision: number;
   readonly createdMs: number;
-  readonly stopsBackground: boolean;
+  /** Of the directory's memory; all of it where it is left out. */
+  readonly directoryBytes?: number | undefined;
+}
+
+declare const snapshotPins: unique symbol;
+/** Partitions as of one moment, for one save. */
+export interface NativeSnapshotPins {
+  readonly [snapshotPins]: never;
 }
 
 /** `refusal` is `NONE` where the file was taken; only then is the rest there. */
@@ -235,19 +242,23 @@ export interface NativeAddon {
   /** Threads started; calls that run and that wait. */
   poolStats(): { readonly threads: number; readonly running: number; readonly queued: number };
   /**
-   * Writes `path` whole or not at all and resolves with its size; without a path, resolves with the bytes. Writers of the
-   * partitions wait, searches do not. Rejects with `QUEUE_FULL` while a partition builds or compacts, unless that is to be
-   * stopped.
+   * Holds on to what the partitions hold now, for a save; searches and writes go on. Rejects with `QUEUE_FULL` while a partition
+   * builds or compacts, unless that is to be stopped, and while another save of it is under way.
+   */
+  pinSnapshot(partitions: readonly NativePartition[], stopsBackground: boolean): Promise<NativeSnapshotPins>;
+  /**
+   * Writes `path` whole or not at all and resolves with its size; without a path, resolves with the bytes. On a thread of its own, so that
+   * neither searches nor writes wait. `directory` is what `allocateSnapshot` made. Each pins serve once.
    */
   saveSnapshot(
     options: NativeSnapshotContent & NativeSnapshotMoment & { readonly path: string },
-    directory: Uint8Array,
-    partitions: readonly NativePartition[],
+    directory: NativeSnapshotMemory['memory'],
+    pins: NativeSnapshotPins,
   ): Promise<number>;
   saveSnapshot(
     options: NativeSnapshotContent & NativeSnapshotMoment,
-    directory: Uint8Array,
-    partitions: readonly NativePartition[],
+    directory: NativeSnapshotMemory['memory'],
+    pins: NativeSnapshotPins,
   ): Promise<ArrayBuffer>;
   /** Throws `OUT_OF_MEMORY` where there is none. */
   allocateSnapshot(bytes: number): NativeSnapshotMemory;

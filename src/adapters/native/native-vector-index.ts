@@ -25,11 +25,12 @@ import {
 import { mergeAnswers } from './merge-answers.js';
 import { NoteDirectory } from './note-directory.js';
 import {
+  pinDirectory,
   restoreDirectory,
   type SnapshotMoment,
   type SnapshotOwner,
   type SnapshotSource,
-  saveDirectory,
+  savePinned,
 } from './snapshot-directory.js';
 import { sumStats } from './sum-stats.js';
 import { WorkQueues } from './work-queues.js';
@@ -74,6 +75,7 @@ const SEARCH_ATTEMPTS = 4;
 export class NativeVectorIndex implements VectorIndex {
   readonly dimensions: number;
   readonly #addon: NativeAddon;
+  readonly #options: NativePartitionOptions;
   readonly #directory = new NoteDirectory();
   readonly #createPartition: () => NativePartition;
   readonly #writer: IndexWriter;
@@ -83,6 +85,7 @@ export class NativeVectorIndex implements VectorIndex {
   constructor(addon: NativeAddon, options: NativePartitionOptions) {
     this.dimensions = options.dimensions;
     this.#addon = addon;
+    this.#options = options;
     this.#createPartition = () => new addon.Partition(options);
     this.#writer = new IndexWriter(this.#directory, options.dimensions, this.#createPartition);
   }
@@ -150,7 +153,7 @@ export class NativeVectorIndex implements VectorIndex {
   stats(): VectorIndexStats {
     this.#checkOpen();
     const all = Array.from(this.#directory.allPartitions(), ({ native }) => native.stats());
-    return sumStats(all, this.#directory.count(), this.#addon.isa());
+    return sumStats(all, this.#directory.count(), this.#addon.isa(), this.#options);
   }
 
   /**
@@ -158,16 +161,26 @@ export class NativeVectorIndex implements VectorIndex {
    * were all applied before this call.
    */
   async saveSnapshot(owner: SnapshotOwner, moment: SnapshotMoment, path: string): Promise<number> {
-    this.#checkOpen();
-    const content = { ...this.#shape(), ...owner };
-    return this.#queues.write(() => saveDirectory(this.#addon, this.#directory, content, moment, path));
+    return this.#save(owner, moment, path);
   }
 
   /** The same in memory: a second copy of all that is held. */
   async snapshotBytes(owner: SnapshotOwner, moment: SnapshotMoment): Promise<ArrayBuffer> {
+    return this.#save(owner, moment, undefined);
+  }
+
+  /** Only the first step is one of the writes: what is written meanwhile does not wait for the disk. */
+  async #save<Path extends string | undefined>(
+    owner: SnapshotOwner,
+    moment: SnapshotMoment,
+    path: Path,
+  ): Promise<Path extends string ? number : ArrayBuffer> {
     this.#checkOpen();
-    const content = { ...this.#shape(), ...owner };
-    return this.#queues.write(() => saveDirectory(this.#addon, this.#directory, content, moment, undefined));
+    const content = { ...this.#shape(), ...owner, revision: moment.revision };
+    return this.#queues.read(async () => {
+      const pinned = await this.#queues.write(() => pinDirectory(this.#addon, this.#directory, moment));
+      return savePinned(this.#addon, pinned, content, path);
+    });
   }
 
   /** Memory for `restoreSnapshot`, to be filled with a snapshot's bytes. */

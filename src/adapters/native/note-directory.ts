@@ -89,6 +89,8 @@ export class NoteDirectory {
   readonly #ids = new Map<number, NoteId>();
   #nextKey = 1;
   #count = 0;
+  /** While an image is read: notes of its namespaces that changed since, as they were; undefined where they were not there. */
+  #before: Map<NamespaceEntry, Map<NoteId, NoteRecord | undefined>> | undefined;
 
   record(namespace: string, id: NoteId): NoteRecord | undefined {
     return this.#namespaces.get(namespace)?.notes.get(id);
@@ -118,12 +120,15 @@ export class NoteDirectory {
   /** Makes a note count as held, once its rows are in. */
   commit(record: NoteRecord): void {
     const entry = this.#namespace(record.namespace);
+    this.#keep(entry, record.id);
     if (!entry.notes.has(record.id)) this.#count += 1;
     entry.notes.set(record.id, record);
     entry.removed.delete(record.id);
   }
 
   forget(record: NoteRecord): void {
+    const entry = this.#namespaces.get(record.namespace);
+    if (entry !== undefined) this.#keep(entry, record.id);
     if (this.#namespaces.get(record.namespace)?.notes.delete(record.id)) this.#count -= 1;
     this.#ids.delete(record.key);
   }
@@ -171,25 +176,49 @@ export class NoteDirectory {
     this.tags.clear();
   }
 
-  /** Everything for a snapshot; partitions in the order of `allPartitions()`. */
-  image(): DirectoryImage {
+  /**
+   * Everything for a snapshot, as of now; partitions in the order of `allPartitions()`. Records are read as they are asked for, while
+   * notes may change: what changed is remembered as it was, until all are read or `release` is called. One at a time.
+   */
+  image(): DirectoryImage & { release(): void } {
     const partitions: DirectoryImage['partitions'][number][] = [];
     const removed: [string, NoteId, number][] = [];
     const places = new Map<NamespaceEntry, Map<string, number>>();
+    const before = new Map<NamespaceEntry, Map<NoteId, NoteRecord | undefined>>();
+    this.#before = before;
+    const release = (): void => {
+      if (this.#before === before) this.#before = undefined;
+    };
     for (const [namespace, entry] of this.#namespaces) {
       const own = new Map<string, number>();
       for (const [taskType, { notes }] of entry.partitions)
         own.set(taskType, partitions.push({ namespace, taskType, notes }) - 1);
       places.set(entry, own);
+      before.set(entry, new Map());
       for (const [id, version] of entry.removed) removed.push([namespace, id, version]);
     }
     function* records(): Iterable<ImageRecord> {
       for (const [entry, own] of places) {
-        for (const { key, id, version, attributes, taskType } of entry.notes.values())
-          yield { key, id, version, attributes, partition: own.get(taskType) ?? 0 };
+        const changed = before.get(entry) ?? new Map();
+        const read = new Set<NoteId>();
+        const imageOf = ({ key, id, version, attributes, taskType }: NoteRecord): ImageRecord => ({
+          key,
+          id,
+          version,
+          attributes,
+          partition: own.get(taskType) ?? 0,
+        });
+        for (const record of entry.notes.values()) {
+          if (changed.has(record.id)) continue;
+          // It may change after it was read.
+          read.add(record.id);
+          yield imageOf(record);
+        }
+        for (const [id, record] of changed) if (record !== undefined && !read.has(id)) yield imageOf(record);
       }
+      release();
     }
-    return { nextKey: this.#nextKey, ...this.tags.image(), partitions, removed, records: records() };
+    return { nextKey: this.#nextKey, ...this.tags.image(), partitions, removed, records: records(), release };
   }
 
   /** Takes an image over into this empty directory; false, and still empty, where it contradicts itself. */
@@ -215,6 +244,11 @@ export class NoteDirectory {
     const whole = image.partitions.every(({ notes }, i) => notes === counts[i]);
     if (!whole) this.clear();
     return whole;
+  }
+
+  #keep(entry: NamespaceEntry, id: NoteId): void {
+    const kept = this.#before?.get(entry);
+    if (kept !== undefined && !kept.has(id)) kept.set(id, entry.notes.get(id));
   }
 
   #namespace(name: string): NamespaceEntry {

@@ -6,6 +6,7 @@ import {
   type NativePartition,
   type NativeSnapshotContent,
   type NativeSnapshotMemory,
+  type NativeSnapshotPins,
   type NativeSnapshotWanted,
 } from './load-addon.js';
 import type { NoteDirectory } from './note-directory.js';
@@ -24,30 +25,46 @@ export interface SnapshotMoment {
   readonly last: boolean;
 }
 
-/**
- * Runs as one of the index's writes, so that directory and partitions are of one moment. Resolves with the size of the file at
- * `path`, or without one with the bytes.
- */
-export function saveDirectory<Path extends string | undefined>(
+/** Directory and partitions as of one moment. */
+export interface PinnedDirectory {
+  readonly image: ReturnType<NoteDirectory['image']>;
+  readonly pins: NativeSnapshotPins;
+  readonly createdMs: number;
+}
+
+/** Runs as one of the index's writes, so that directory and partitions are of one moment. Errors: `QUEUE_FULL` as `pinSnapshot`. */
+export async function pinDirectory(
   addon: NativeAddon,
   directory: NoteDirectory,
-  content: NativeSnapshotContent,
-  { revision, last }: SnapshotMoment,
+  { last }: SnapshotMoment,
+): Promise<PinnedDirectory> {
+  const partitions = Array.from(directory.allPartitions(), ({ native }) => native);
+  const pins = await addon.pinSnapshot(partitions, last);
+  return { image: directory.image(), pins, createdMs: Date.now() };
+}
+
+/** Writes what was pinned, beside writes. Resolves with the size of the file at `path`, or without one with the bytes. */
+export function savePinned<Path extends string | undefined>(
+  addon: NativeAddon,
+  pinned: PinnedDirectory,
+  content: NativeSnapshotContent & Pick<SnapshotMoment, 'revision'>,
   path: Path,
 ): Promise<Path extends string ? number : ArrayBuffer>;
-export function saveDirectory(
+export async function savePinned(
   addon: NativeAddon,
-  directory: NoteDirectory,
-  content: NativeSnapshotContent,
-  { revision, last }: SnapshotMoment,
+  { image, pins, createdMs }: PinnedDirectory,
+  content: NativeSnapshotContent & Pick<SnapshotMoment, 'revision'>,
   path: string | undefined,
 ): Promise<number | ArrayBuffer> {
-  const partitions = Array.from(directory.allPartitions(), ({ native }) => native);
-  const bytes = encodeDirectory(directory.image());
-  const options = { ...content, revision, createdMs: Date.now(), stopsBackground: last };
-  return path === undefined
-    ? addon.saveSnapshot(options, bytes, partitions)
-    : addon.saveSnapshot({ ...options, path }, bytes, partitions);
+  try {
+    const { memory } = await encodeDirectory(image, (bytes) => addon.allocateSnapshot(bytes));
+    const options = { ...content, createdMs };
+    return await (path === undefined
+      ? addon.saveSnapshot(options, memory, pins)
+      : addon.saveSnapshot({ ...options, path }, memory, pins));
+  } finally {
+    image.release();
+  }
 }
 
 /** Fills an empty directory; one that is not empty, or a snapshot that is not wanted, leaves it as it is. */

@@ -1,4 +1,4 @@
-import type { VectorIndexStats } from '../../ports/vector-index.js';
+import type { VectorGraphOptions, VectorIndexStats } from '../../ports/vector-index.js';
 import type { NativePartitionStats } from './load-addon.js';
 
 /** What the index holds, out of what its partitions hold. */
@@ -6,6 +6,7 @@ export function sumStats(
   partitions: readonly NativePartitionStats[],
   notes: number,
   isa: string,
+  { graphThreshold, connectivity, efConstruction, efSearch }: VectorGraphOptions,
 ): VectorIndexStats {
   const sum = (of: (stats: NativePartitionStats) => number): number =>
     partitions.reduce((total, stats) => total + of(stats), 0);
@@ -25,6 +26,7 @@ export function sumStats(
     memory,
     graphs: sum(({ hasGraph }) => Number(hasGraph)),
     building: sum(({ building }) => Number(building)),
+    graphOptions: { graphThreshold, connectivity, efConstruction, efSearch },
     isa,
   };
 }

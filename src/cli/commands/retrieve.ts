@@ -22,6 +22,7 @@ interface RetrieveOptions {
   readonly attribute?: Readonly<Record<string, string>>;
   readonly candidateK?: number;
   readonly finalK?: number;
+  readonly efSearch?: number;
   readonly threshold?: number;
   readonly risk?: Risk;
   readonly explain?: boolean;
@@ -42,6 +43,7 @@ function addRetrieveOptions(command: Command): Command {
     .option('-a, --attribute <key=value>', 'several times: all must match', attributePair)
     .option('--candidate-k <n>', 'candidates to consider', wholeNumber(1, LIMITS.candidateK))
     .option('--final-k <n>', 'notes to give at most', wholeNumber(1, LIMITS.finalK))
+    .option('--ef-search <n>', 'beam of a graph search', wholeNumber(1, LIMITS.efSearch))
     .option('--threshold <score>', 'least score (default: the calibrated one)', finiteNumber)
     .option('--risk <risk>', 'LOW: no reranking', oneOf(RISKS));
 }
@@ -54,6 +56,7 @@ function requestOf(query: string, options: RetrieveOptions): RetrieveRequest {
     attributes: options.attribute,
     candidateK: options.candidateK,
     finalK: options.finalK,
+    efSearch: options.efSearch,
     threshold: options.threshold,
     risk: options.risk,
   };

@@ -65,11 +65,12 @@ function checkIndex(diagnostics: Diagnostics, { vectorIndex }: Retrieval): Promi
   return attempt('vector index', 'restart the server: the index is filled anew', async () => {
     const active = await diagnostics.notes.count('all', { statuses: ['ACTIVE'] });
     const held = vectorIndex.count();
-    const { isa, partitions, graphs = 0, memoryBytes, memory } = vectorIndex.stats();
+    const { isa, partitions, graphs = 0, memoryBytes, memory, graphOptions } = vectorIndex.stats();
     const megabytes = (bytes: number): string => (bytes / 1e6).toFixed(1);
     const parts = Object.entries(memory ?? {}).map(([part, bytes]) => `${part} ${megabytes(bytes)}`);
     const detail =
-      `${held} of ${active} active notes, ${partitions} partitions, ${graphs} with a graph, ` +
+      `${held} of ${active} active notes, ${partitions} partitions, ${graphs} with a graph` +
+      `${graphOptions === undefined ? '' : ` (from ${graphOptions.graphThreshold} vectors)`}, ` +
       `${megabytes(memoryBytes)} MB${parts.length === 0 ? '' : ` (${parts.join(', ')})`}, ${isa}`;
     if (held === active) return ok('vector index', detail);
     return held < active

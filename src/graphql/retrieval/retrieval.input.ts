@@ -30,6 +30,11 @@ export class RetrieveInputType {
     description: `Notes to answer with at most, 1…${LIMITS.finalK}.`,
   })
   finalK?: number | null;
+  @Field(() => Int, {
+    nullable: true,
+    description: `Beam where vectors are searched by a graph, 1…${LIMITS.efSearch}; none: as the installation sets it.`,
+  })
+  efSearch?: number | null;
   @Field(() => Float, {
     nullable: true,
     description:
@@ -68,6 +73,7 @@ export function readRetrieve(caller: Caller, input: RetrieveInputType): Retrieve
     ...(attributes !== undefined && { attributes }),
     ...(input.candidateK != null && { candidateK: input.candidateK }),
     ...(input.finalK != null && { finalK: input.finalK }),
+    ...(input.efSearch != null && { efSearch: input.efSearch }),
     ...(input.threshold != null && { threshold: input.threshold }),
     ...(input.risk != null && { risk: input.risk }),
   };

@@ -51,6 +51,14 @@ export class VectorIndexStatsType {
   readonly tombstones: number;
   @Field(() => String, { description: 'Instruction set in use.' })
   readonly isa: string;
+  @Field(() => Int, { nullable: true, description: 'Vectors from which a partition gets a graph.' })
+  readonly graphThreshold: number | undefined;
+  @Field(() => Int, { nullable: true, description: 'Links of a graph node a level (M of HNSW).' })
+  readonly connectivity: number | undefined;
+  @Field(() => Int, { nullable: true, description: 'Beam while a graph is built.' })
+  readonly efConstruction: number | undefined;
+  @Field(() => Int, { nullable: true, description: 'Beam of graph searches that name none.' })
+  readonly efSearch: number | undefined;
   @Field(() => Float, { description: 'All of it.' })
   readonly memoryBytes: number;
   @Field(() => Float, { description: 'The float32 vectors.' })
@@ -65,13 +73,17 @@ export class VectorIndexStatsType {
   readonly bookkeepingBytes: number;
 
   constructor(stats: VectorIndexStats) {
-    const { memory } = stats;
+    const { memory, graphOptions } = stats;
     this.partitions = stats.partitions;
     this.graphs = stats.graphs ?? 0;
     this.building = stats.building ?? 0;
     this.vectors = stats.vectors;
     this.tombstones = stats.tombstones;
     this.isa = stats.isa;
+    this.graphThreshold = graphOptions?.graphThreshold;
+    this.connectivity = graphOptions?.connectivity;
+    this.efConstruction = graphOptions?.efConstruction;
+    this.efSearch = graphOptions?.efSearch;
     this.memoryBytes = stats.memoryBytes;
     this.vectorBytes = memory?.vectors ?? 0;
     this.codeBytes = memory?.codes ?? 0;

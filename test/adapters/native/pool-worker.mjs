@@ -28,16 +28,19 @@ const batchOf = (rows, vectors) => ({
   tags: new Uint32Array(),
 });
 
-async function filled() {
-  const partition = new addon.Partition({ dimensions: DIMENSIONS, graphThreshold: 1_000_000 });
-  const vectors = Float32Array.from({ length: ROWS * DIMENSIONS }, (_, i) => ((i * 7_919) % 1_009) - 504);
-  for (let row = 0; row < ROWS; row += 1)
+async function filled({ rows = ROWS, graphThreshold = 1_000_000 } = {}) {
+  const partition = new addon.Partition({ dimensions: DIMENSIONS, graphThreshold });
+  const vectors = Float32Array.from({ length: rows * DIMENSIONS }, (_, i) => ((i * 7_919) % 1_009) - 504);
+  for (let row = 0; row < rows; row += 1)
     addon.normalize(vectors.subarray(row * DIMENSIONS, (row + 1) * DIMENSIONS));
-  await partition.put(batchOf(ROWS, vectors));
+  await partition.put(batchOf(rows, vectors));
   const one = vectors.slice(0, DIMENSIONS);
   return {
     partition,
     one,
+    all: batchOf(rows, vectors),
+    /** Every row has another one's vector. */
+    moved: batchOf(rows, Float32Array.from([...vectors.subarray(DIMENSIONS), ...one])),
     /** Tens of milliseconds on a thread. */
     long: () => partition.searchBatch(vectors.subarray(0, 64 * DIMENSIONS), 10, undefined),
     /** Estimated above what the event loop does itself: it takes a thread, too. */
@@ -74,29 +77,40 @@ const scenarios = {
   },
   async lanes() {
     addon.configurePool(2, 100);
-    const { partition, one } = await filled();
-    const folder = mkdtempSync(path.join(tmpdir(), 'errata-pool-'));
-    const save = (name) =>
-      addon.saveSnapshot(
-        {
-          path: path.join(folder, name),
-          dimensions: DIMENSIONS,
-          codes: true,
-          model: 'm',
-          store: 's',
-          revision: 1,
-          createdMs: 0,
-          stopsBackground: false,
-        },
-        new Uint8Array(8),
-        [partition],
-      );
-    // Tens of megabytes each, synced: the second must not take the other thread.
-    const first = settled(save('a'));
-    const both = save('b');
+    // Other vectors are linked anew, a hundred times as long as their copying: the second put must not take the other thread.
+    const { partition, one, all, moved } = await filled({ rows: 2_000, graphThreshold: 1_000 });
+    await partition.settle();
+    const first = settled(partition.put(moved));
+    const both = partition.put(all);
     const searched = await codeOf(partition.scoresOf(one, Float64Array.of(1)));
     const found = { searched, first: first() };
     await both;
+    return found;
+  },
+  async saves() {
+    addon.configurePool(1, 100);
+    const { partition, one } = await filled();
+    const folder = mkdtempSync(path.join(tmpdir(), 'errata-pool-'));
+    const pins = await addon.pinSnapshot([partition], false);
+    const second = await codeOf(addon.pinSnapshot([partition], false));
+    const directory = addon.allocateSnapshot(8).memory;
+    const options = {
+      path: path.join(folder, 'a'),
+      dimensions: DIMENSIONS,
+      codes: true,
+      model: 'm',
+      store: 's',
+      revision: 1,
+      createdMs: 0,
+    };
+    // Tens of megabytes, synced.
+    const saving = addon.saveSnapshot(options, directory, pins);
+    const saved = settled(saving);
+    const written = await codeOf(partition.put(batchOf(1, one)));
+    const found = { second, written, saved: saved() };
+    await saving;
+    found.again = await codeOf(addon.pinSnapshot([partition], false));
+    found.used = await codeOf((async () => addon.saveSnapshot(options, directory, pins))());
     rmSync(folder, { recursive: true });
     return found;
   },

@@ -41,6 +41,16 @@ describe('the addon’s pool', () => {
     expect(await run('lanes')).toEqual({ searched: 'ok', first: 'pending' });
   });
 
+  it('saves on no thread of its own, beside writes, one save at a time', async () => {
+    expect(await run('saves')).toEqual({
+      second: 'QUEUE_FULL',
+      written: 'ok',
+      saved: 'pending',
+      again: 'ok',
+      used: 'INVALID_INPUT',
+    });
+  });
+
   it('leaves file reads their threads', async () => {
     expect(await run('files')).toEqual({ searches: 'pending' });
   });

@@ -116,6 +116,52 @@ describe('SnapshotFiles', () => {
     expect(await open().files.restore('store', 43)).toMatchObject({ revision: 43, notes: 111 });
   });
 
+  /** Begun when it returns, without waiting for a turn. */
+  const save = (index: NativeVectorIndex) =>
+    index.saveSnapshot({ model: 'model', store: 'store' }, { revision: 43, last: false }, file);
+
+  it('holds one moment while notes change, of which no change waits for the file', async () => {
+    const { index, files } = open();
+    await files.restore('store', 42);
+    await index.settle();
+    const order: string[] = [];
+    const saved = save(index).then(() => order.push('saved'));
+    // Called after the save began: replaced, moved, removed, new in old and new places.
+    const [first, second, third] = all.slice(20, 23) as [IndexedNote, IndexedNote, IndexedNote];
+    const changed = { ...first, version: 9, attributes: { repo: 'elsewhere' } };
+    const moved = { ...second, version: 9, taskType: 'new place' };
+    const added = ['one', 'two'].map((name) => note(name, randomUnit(), { namespace: name }));
+    await index.upsert([changed, moved, ...added]);
+    await index.remove([{ namespace: third.namespace, id: third.id, version: 9 }]);
+    order.push('written');
+    await saved;
+    expect(order).toEqual(['written', 'saved']);
+    expect(index.versionOf(moved.namespace, moved.id)).toBe(9);
+    expect(index.count()).toBe(112);
+
+    const { index: then, files: again } = open();
+    expect(await again.restore('store', 43)).toMatchObject({ revision: 43, notes: 111 });
+    for (const { namespace, id, version } of [first, second, third])
+      expect(then.versionOf(namespace, id)).toBe(version);
+    for (const { namespace, id } of added) expect(then.versionOf(namespace, id)).toBeUndefined();
+    await expectSameAnswers(then);
+    // And goes on from there with the changes.
+    await then.upsert([changed, moved, ...added]);
+    const query = { namespace: first.namespace, attributes: { repo: 'elsewhere' }, vector: unit(1), k: 5 };
+    expect((await then.search(query)).hits.map(({ id }) => id)).toEqual([first.id]);
+    expect((await index.search(query)).hits.map(({ id }) => id)).toEqual([first.id]);
+  });
+
+  it('is closed only once it is written', async () => {
+    const { index } = open();
+    await index.upsert(all);
+    await index.settle();
+    const saved = save(index);
+    await index.close();
+    await saved;
+    expect(await open().files.restore('store', 43)).toMatchObject({ notes: 120 });
+  });
+
   const restoreOf = (bytes: Buffer) => {
     writeFileSync(file, bytes);
     return open().files.restore('store', 42);
