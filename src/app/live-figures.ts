@@ -1,6 +1,7 @@
 import type { Logger } from '../ports/logger.js';
 import type { Store } from '../ports/note-store.js';
-import type { LiveFigures } from '../ports/telemetry.js';
+import type { LiveFigures, WaitingNotes } from '../ports/telemetry.js';
+import { countWaiting } from './count-waiting.js';
 import type { Engines } from './installation.js';
 import { memoryParts } from './memory-parts.js';
 import { modelStates } from './model-states.js';
@@ -22,11 +23,13 @@ export function createLiveFigures(
   countEveryMs = COUNT_EVERY_MS,
 ): LiveFigureSource {
   let counted: { readonly active: number; readonly neverUsed: number } | undefined;
+  let waiting: WaitingNotes | undefined;
   let nextMs = 0;
   let counting: Promise<void> | undefined;
   let closed = false;
 
   async function count(): Promise<void> {
+    waiting = await countWaiting(store.notes, new Date().toISOString());
     let active = 0;
     let neverUsed = 0;
     let after: string | undefined;
@@ -61,6 +64,7 @@ export function createLiveFigures(
         memory: memoryParts(store, engines),
         activeNotes: counted?.active,
         neverUsedNotes: counted?.neverUsed,
+        waiting,
       };
     },
     async close() {

@@ -1,4 +1,5 @@
 import type { JobKind, JobState } from '../domain/job.js';
+import type { Instant } from '../domain/note.js';
 import type { Retrieval } from '../domain/retrieval.js';
 import type { ModelState } from './model-runtime.js';
 
@@ -56,6 +57,16 @@ export type MemoryParts = Readonly<
   >
 >;
 
+/** The review queue of all namespaces, as a dashboard alarms on it. */
+export interface WaitingNotes {
+  readonly pending: number;
+  readonly quarantined: number;
+  /** Past their due time. */
+  readonly overdue: number;
+  /** When the note that has waited longest entered the queue; undefined where none waits. */
+  readonly oldestOpenedAt: Instant | undefined;
+}
+
 /** What a scrape reads beside what watchers counted. Cheap, or cached by whoever gives it. */
 export interface LiveFigures {
   readonly cacheHits: number;
@@ -70,6 +81,8 @@ export interface LiveFigures {
   readonly activeNotes: number | undefined;
   /** Active notes that no answer ever held. */
   readonly neverUsedNotes: number | undefined;
+  /** Counted now and then, too. */
+  readonly waiting: WaitingNotes | undefined;
 }
 
 /** Text for Prometheus. */

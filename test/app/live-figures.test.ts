@@ -67,6 +67,33 @@ describe('live figures', () => {
     expect(figures.read().activeNotes).toBe(4);
   });
 
+  it('the review queue is told by depth and age, and not before it was counted', async () => {
+    const { word } = await open();
+    const figures = createLiveFigures(word.store, () => word.app.engines, silentLogger, 0);
+    const metrics = createPrometheusMetrics(() => figures.read());
+    closers.push(() => figures.close());
+    const series = async (name: string) => seriesOf(await metrics.render(), `errata_review_${name}`);
+    const counted = (name: string, wanted: number) =>
+      expect.poll(() => series(name), { timeout: 10_000 }).toBe(wanted);
+    const first = await metrics.render();
+    expect(first).not.toMatch(/^errata_(review|active_notes|never)/mu);
+    await counted('waiting_notes{status="PENDING"}', 0);
+    expect(await series('oldest_seconds')).toBe(0);
+    const { note } = await word.app.useCases.commands.submit(ADMIN, {
+      ...correction('sprintf'),
+      impact: 'HIGH',
+    });
+    expect(note?.status).toBe('PENDING');
+    await counted('waiting_notes{status="PENDING"}', 1);
+    expect(await series('waiting_notes{status="QUARANTINED"}')).toBe(0);
+    expect(await series('overdue_notes')).toBe(0);
+    const held = (await word.store.notes.get('default', note?.id ?? ''))!;
+    const age = (Date.now() - Date.parse(held.review?.openedAt ?? '')) / 1_000;
+    await expect.poll(() => series('oldest_seconds'), { timeout: 10_000 }).toBeGreaterThanOrEqual(age);
+    const older = await series('oldest_seconds');
+    await expect.poll(() => series('oldest_seconds'), { timeout: 10_000 }).toBeGreaterThan(older!);
+  });
+
   it('degraded answers are counted by the stage that could not take part', async () => {
     const { word, metrics, ask } = await open();
     const series = 'errata_degraded_retrievals_total{stage="lexical"}';

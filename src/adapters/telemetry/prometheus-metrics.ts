@@ -1,6 +1,12 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { ServiceUsage } from '../../ports/model-runtime.js';
-import type { JobWatcher, LiveFigures, MetricsPage, RetrievalWatcher } from '../../ports/telemetry.js';
+import type {
+  JobWatcher,
+  LiveFigures,
+  MetricsPage,
+  RetrievalWatcher,
+  WaitingNotes,
+} from '../../ports/telemetry.js';
 
 /** Seconds. From a cached answer to one that waited. */
 const TIME_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
@@ -61,6 +67,7 @@ export function createPrometheusMetrics(figures: () => LiveFigures): PrometheusM
     registers,
   });
   addFigures(registers, figures);
+  addQueue(registers, figures);
   addMemory(registers, figures);
   addUsage(registers, figures);
   return {
@@ -103,18 +110,55 @@ function addFigures(registers: Registry[], figures: () => LiveFigures): void {
     ['errata_active_notes', 'Active notes in the store.', (live) => live.activeNotes],
     ['errata_never_used_notes', 'Active notes that no answer ever held.', (live) => live.neverUsedNotes],
   ];
+  addGauges(registers, gauges, figures);
+}
+
+/** A source that has nothing yet, or a figure that is not known, leaves the series out. */
+function addGauges<Source>(
+  registers: Registry[],
+  gauges: readonly (readonly [name: string, help: string, read: (source: Source) => number | undefined])[],
+  sourceOf: () => Source | undefined,
+): void {
   for (const [name, help, read] of gauges) {
     new Gauge({
       name,
       help,
       registers,
       collect() {
-        const value = read(figures());
-        if (value === undefined) this.reset();
+        const source = sourceOf();
+        const value = source === undefined ? undefined : read(source);
+        // Not `reset`, which says 0.
+        if (value === undefined) this.remove();
         else this.set(value);
       },
     });
   }
+}
+
+/** Age by the scrape's own time, so that it grows while nobody counts. */
+function addQueue(registers: Registry[], figures: () => LiveFigures): void {
+  new Gauge({
+    name: 'errata_review_waiting_notes',
+    help: 'Notes in the review queue.',
+    labelNames: ['status'],
+    registers,
+    collect() {
+      const { waiting } = figures();
+      if (waiting === undefined) return;
+      this.set({ status: 'PENDING' }, waiting.pending);
+      this.set({ status: 'QUARANTINED' }, waiting.quarantined);
+    },
+  });
+  const gauges: readonly (readonly [string, string, (waiting: WaitingNotes) => number])[] = [
+    ['errata_review_overdue_notes', 'Waiting notes past their due time.', ({ overdue }) => overdue],
+    [
+      'errata_review_oldest_seconds',
+      'How long the note that waits longest has waited; 0 where none waits.',
+      ({ oldestOpenedAt }) =>
+        oldestOpenedAt === undefined ? 0 : Math.max(0, (Date.now() - Date.parse(oldestOpenedAt)) / 1_000),
+    ],
+  ];
+  addGauges(registers, gauges, () => figures().waiting);
 }
 
 function addMemory(registers: Registry[], figures: () => LiveFigures): void {
