@@ -47,6 +47,7 @@ export async function evaluateNamespace(
       const note = expected.get(id);
       return note === undefined ? undefined : noteText(note);
     },
+    cutoffs: request.cutoffs,
     onProgress: (done, total) => request.onProgress?.({ done, total }),
     signal: request.signal,
   });

@@ -47,6 +47,7 @@ export async function evaluateSample(request: EvaluateRequest): Promise<Evaluate
       resolve: (key) => sample.ids.get(key),
       nameOf: (id) => names.get(id),
       noteText: (id) => texts.get(id),
+      cutoffs: request.cutoffs,
       onProgress: (done, total) => request.onProgress?.({ done, total }),
       signal: request.signal,
     });

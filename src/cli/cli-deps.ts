@@ -251,6 +251,8 @@ export interface EvaluateRequest {
   /** An earlier report to compare with, and the rules of comparison (none: small drops of the main measures are allowed). */
   readonly baseline?: string | undefined;
   readonly gate?: string | undefined;
+  /** Places of the ranking at which it is measured besides. */
+  readonly cutoffs?: readonly number[] | undefined;
   /** Measures the write path's guards, too, whether the gate asks for them or not. */
   readonly guards?: boolean | undefined;
   /** Lets the configured chat service judge the injected notes, so many times. */

@@ -4,7 +4,13 @@ import type { Retrieval } from '../domain/retrieval.js';
 import type { RetrievalQueries, RetrieveRequest } from '../ports/use-cases.js';
 import { textTerms } from '../retrieval/text-terms.js';
 import { type GoldenQuery, type GoldenSet, halfOf } from './golden-set.js';
-import { areaUnderCurve, injectedAtRecall, measureQuery } from './metrics.js';
+import {
+  areaUnderCurve,
+  cutoffMetrics,
+  injectedAtRecall,
+  measureQuery,
+  type QueryResult,
+} from './metrics.js';
 import {
   type CaseResult,
   type EvaluationReport,
@@ -30,6 +36,8 @@ export interface EvaluationOptions {
   readonly noteText?: ((id: string) => string | undefined) | undefined;
   /** Settings other than the defaults, such as a threshold: for sweeps. */
   readonly request?: Partial<RetrieveRequest> | undefined;
+  /** Places of the ranking at which it is measured besides; those past the candidates that a search has find nothing more. */
+  readonly cutoffs?: readonly number[] | undefined;
   /** Of the bootstrap intervals; default 2,000. */
   readonly resamples?: number | undefined;
   readonly onProgress?: ((done: number, total: number) => void) | undefined;
@@ -44,12 +52,15 @@ export async function evaluate(options: EvaluationOptions): Promise<EvaluationRe
   const { golden, namespace } = options;
   const cases: CaseResult[] = [];
   const answers: Retrieval[] = [];
+  const testResults: QueryResult[] = [];
   const unresolved = new Set<string>();
   for (const query of golden.queries) {
     for (const { key } of query.expected) if (options.resolve(key) === undefined) unresolved.add(key);
     const { answer, ms } = await ask(options, query);
     answers.push(answer);
-    cases.push(toCase(query, answer, ms, options));
+    const result = toResult(query, answer, options);
+    if (halfOf(query) === 'test') testResults.push(result);
+    cases.push(toCase(query, answer, ms, result, options));
     options.onProgress?.(cases.length, golden.queries.length);
   }
   const test = cases.filter(({ half }) => half === 'test');
@@ -72,6 +83,7 @@ export async function evaluate(options: EvaluationOptions): Promise<EvaluationRe
     groups: Object.fromEntries(
       GROUPINGS.map((grouping) => [grouping, groupMetrics(test, grouping)]),
     ) as Record<Grouping, ReturnType<typeof groupMetrics>>,
+    cutoffs: options.cutoffs?.map((k) => cutoffMetrics(testResults, k)),
     answerableAuc: splitAuc(test, bestOf),
     lengthAuc: splitAuc(test, ({ query }) => query.length),
     injectedAt80: injectedAtRecall(
@@ -97,16 +109,30 @@ async function ask(
   return { answer, ms: performance.now() - start };
 }
 
-function toCase(query: GoldenQuery, answer: Retrieval, ms: number, options: EvaluationOptions): CaseResult {
-  const keys = new Map<string, string>();
+const idOf = (key: string, { resolve }: EvaluationOptions): string => resolve(key) ?? `missing:${key}`;
+
+function toResult(query: GoldenQuery, answer: Retrieval, options: EvaluationOptions): QueryResult {
   const expected = new Map<string, number>();
   for (const { key, grade } of query.expected) {
-    const id = options.resolve(key) ?? `missing:${key}`;
-    keys.set(id, key);
+    const id = idOf(key, options);
     expected.set(id, Math.max(grade, expected.get(id) ?? 0));
   }
-  const ranking = answer.candidates.map(({ note }) => note.id);
-  const answered = answer.notes.map(({ note }) => note.id);
+  return {
+    ranking: answer.candidates.map(({ note }) => note.id),
+    answered: answer.notes.map(({ note }) => note.id),
+    expected,
+  };
+}
+
+function toCase(
+  query: GoldenQuery,
+  answer: Retrieval,
+  ms: number,
+  result: QueryResult,
+  options: EvaluationOptions,
+): CaseResult {
+  const { ranking, answered, expected } = result;
+  const keys = new Map(query.expected.map(({ key }) => [idOf(key, options), key]));
   const named = (ids: readonly string[]) => ids.map((id) => keys.get(id) ?? options.nameOf?.(id) ?? id);
   return {
     id: query.id,
@@ -117,7 +143,7 @@ function toCase(query: GoldenQuery, answer: Retrieval, ms: number, options: Eval
     language: query.language,
     difficulty: query.difficulty ?? difficultyOf(query, [...expected.keys()], options),
     answerable: expected.size > 0,
-    measures: measureQuery({ ranking, answered, expected }),
+    measures: measureQuery(result),
     expected: named([...expected.keys()]),
     grades: [...expected.values()],
     answered: named(answered),

@@ -141,6 +141,28 @@ export function computeMetrics(results: readonly QueryResult[]): RetrievalMetric
   return meanMetrics(results.map(measureQuery));
 }
 
+/** What a ranking gives down to one place; means over answerable queries. */
+export interface CutoffMetrics {
+  readonly k: number;
+  readonly recall: number;
+  readonly precision: number;
+  readonly hit: number;
+  readonly ndcg: number;
+}
+
+/** `recall_k`, `P_k`, `success_k` and `ndcg_cut_k` of trec_eval over the candidates, threshold aside; 0 where no query is answerable. */
+export function cutoffMetrics(results: readonly QueryResult[], k: number): CutoffMetrics {
+  const answerable = results.filter(({ expected }) => expected.size > 0);
+  const over = (of: (result: QueryResult) => number): number => mean(answerable.map(of));
+  return {
+    k,
+    recall: over((result) => relevantWithin(result, k) / result.expected.size),
+    precision: over((result) => relevantWithin(result, k) / k),
+    hit: over((result) => Number(relevantWithin(result, k) > 0)),
+    ndcg: over((result) => ndcg(result, k)),
+  };
+}
+
 /** Area under the ROC curve: the chance that a positive scores above a negative, ties counted half. 0.5 where a class is empty. */
 export function areaUnderCurve(positives: readonly number[], negatives: readonly number[]): number {
   if (positives.length === 0 || negatives.length === 0) return 0.5;

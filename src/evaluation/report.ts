@@ -1,5 +1,6 @@
 import type { GuardFigures } from './guards/guard-measures.js';
 import {
+  type CutoffMetrics,
   MEASURE_NAMES,
   type MeasureName,
   meanMetrics,
@@ -57,6 +58,8 @@ export interface EvaluationReport {
   readonly intervals: Readonly<Record<MeasureName, Interval>>;
   /** Over the test half. */
   readonly groups: Readonly<Record<Grouping, Readonly<Record<string, RetrievalMetrics>>>>;
+  /** At the places that were asked for, over the test half. */
+  readonly cutoffs?: readonly CutoffMetrics[] | undefined;
   /** Chance that an answerable query's best score is above an unanswerable one's, test half; and the same by length alone. */
   readonly answerableAuc: number;
   readonly lengthAuc: number;

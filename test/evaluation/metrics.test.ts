@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { areaUnderCurve, computeMetrics, injectedAtRecall } from '../../src/evaluation/metrics.js';
+import {
+  areaUnderCurve,
+  computeMetrics,
+  cutoffMetrics,
+  injectedAtRecall,
+} from '../../src/evaluation/metrics.js';
 
 describe('computeMetrics', () => {
   it('counts by hand', () => {
@@ -38,6 +43,38 @@ describe('computeMetrics', () => {
 
   it('gives zeros, not NaN, for an empty class', () => {
     expect(Object.values(computeMetrics([])).every((value) => value === 0)).toBe(true);
+  });
+});
+
+describe('cutoffMetrics', () => {
+  const results = [
+    {
+      ranking: ['x', 'a', 'y', 'b'],
+      answered: [],
+      expected: new Map([
+        ['a', 3],
+        ['b', 1],
+      ]),
+    },
+    { ranking: ['c'], answered: [], expected: new Map([['c', 2]]) },
+    { ranking: ['q'], answered: ['q'], expected: new Map() },
+  ];
+
+  it('counts by hand, over answerable queries only', () => {
+    expect(cutoffMetrics(results, 1)).toEqual({ k: 1, recall: 0.5, precision: 0.5, hit: 0.5, ndcg: 0.5 });
+    const first = 3 / Math.log2(3) / (3 + 1 / Math.log2(3));
+    const two = cutoffMetrics(results, 2);
+    expect(two).toMatchObject({ k: 2, recall: 0.75, precision: 0.5, hit: 1 });
+    expect(two.ndcg).toBeCloseTo((first + 1) / 2, 12);
+    expect(cutoffMetrics(results, 20)).toMatchObject({ recall: 1, precision: (2 / 20 + 1 / 20) / 2, hit: 1 });
+  });
+
+  it('agrees with the fixed measures, and gives zeros where nothing is answerable', () => {
+    const all = computeMetrics(results);
+    expect(cutoffMetrics(results, 3).recall).toBe(all.recallAt3);
+    expect(cutoffMetrics(results, 3).precision).toBe(all.precisionAt3);
+    expect(cutoffMetrics(results, 10).ndcg).toBe(all.ndcgAt10);
+    expect(cutoffMetrics([], 5)).toEqual({ k: 5, recall: 0, precision: 0, hit: 0, ndcg: 0 });
   });
 });
 

@@ -2,6 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Command } from 'commander';
 import { ErrataError } from '../../domain/errors.js';
+import { DEFAULT_CANDIDATE_K } from '../../retrieval/check-request.js';
 import { addChatLimits, type ChatLimitOptions, chatLimitsOf } from '../chat-limits.js';
 import type { EvaluateRequest, EvaluateResult } from '../cli-deps.js';
 import { type CliContext, defineCommand, wholeNumber } from '../define-command.js';
@@ -18,6 +19,7 @@ interface EvaluateOptions extends ChatLimitOptions {
   readonly gate?: string;
   readonly report?: readonly string[];
   readonly out?: string;
+  readonly k?: readonly number[];
   readonly guards?: boolean;
   readonly judge?: number;
 }
@@ -71,6 +73,7 @@ async function measure(session: Session, options: EvaluateOptions): Promise<Eval
     gate: await file(options.gate),
     judge,
     guards: options.guards,
+    cutoffs: options.k,
   };
   // A saved version is named by its digest; what looks like one is a file only where it is there.
   const named = namespace !== undefined && /^[0-9a-f]{16}$/u.test(golden ?? '') ? golden : await file(golden);
@@ -91,6 +94,13 @@ async function measure(session: Session, options: EvaluateOptions): Promise<Eval
   } finally {
     display.stop();
   }
+}
+
+const place = wholeNumber(1, DEFAULT_CANDIDATE_K);
+
+/** `--k 1 5 20` and `--k 1,5,20`: each once, in order. */
+function places(value: string, before: readonly number[] = []): readonly number[] {
+  return [...new Set([...before, ...value.split(',').map(place)])].sort((a, b) => a - b);
 }
 
 function judgeOf(session: Session, options: EvaluateOptions): EvaluateRequest['judge'] {
@@ -116,6 +126,11 @@ export function addEvaluate(program: Command, context: CliContext): void {
       'write the report, by ending: .html, .md, .xml (JUnit), else JSON, the next baseline',
     )
     .option('--out <folder>', 'write report.html, report.md, report.json, junit.xml and exports')
+    .option(
+      '--k <places...>',
+      `recall, precision, hit and nDCG at these places of the ranking, too: 1 to ${DEFAULT_CANDIDATE_K}`,
+      places,
+    )
     .option(
       '--guards',
       'measure the guards of the write path, too; a gate with rules for them does so anyway',

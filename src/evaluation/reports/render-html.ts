@@ -5,7 +5,17 @@ import { MEASURES } from '../metrics.js';
 import { escapeXml as esc, type Plot } from '../plots/render-plot.js';
 import type { CaseResult, EvaluationReport } from '../report.js';
 import { htmlDetails, htmlFigure, htmlPage, htmlTable, htmlTile } from './html-page.js';
-import { aucSentence, guardSentence, metricCell, provenance, reportRows, SHOWN, signed } from './rows.js';
+import {
+  aucSentence,
+  CUTOFF_TITLES,
+  cutoffRows,
+  guardSentence,
+  metricCell,
+  provenance,
+  reportRows,
+  SHOWN,
+  signed,
+} from './rows.js';
 
 export interface HtmlReportParts {
   readonly report: EvaluationReport;
@@ -47,6 +57,9 @@ export function renderHtml({
         ...SHOWN.map((column) => metricCell(metrics, column)),
       ]),
     ),
+    ...(report.cutoffs === undefined
+      ? []
+      : ['<h2>By place, test half</h2>', htmlTable(CUTOFF_TITLES, cutoffRows(report))]),
     '<h2>Threshold and time</h2>',
     htmlFigure(
       tradeOff(test, report),

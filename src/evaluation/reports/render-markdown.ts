@@ -3,7 +3,17 @@ import type { GateResult } from '../gate.js';
 import { GUARD_MEASURES, type GuardFault } from '../guards/guard-measures.js';
 import { MEASURES } from '../metrics.js';
 import type { EvaluationReport } from '../report.js';
-import { aucSentence, guardSentence, metricCell, provenance, reportRows, SHOWN, signed } from './rows.js';
+import {
+  aucSentence,
+  CUTOFF_TITLES,
+  cutoffRows,
+  guardSentence,
+  metricCell,
+  provenance,
+  reportRows,
+  SHOWN,
+  signed,
+} from './rows.js';
 
 /** More than a pull request's reader looks at; the HTML report has all. */
 const MAX_CASES = 20;
@@ -32,12 +42,20 @@ export function renderMarkdown(
       ([name, metrics]) =>
         `| ${name} | ${metrics.queries} | ${SHOWN.map((column) => metricCell(metrics, column)).join(' | ')} |`,
     ),
+    ...cutoffTable(report),
     '',
     aucSentence(report),
     ...guardSentence(report),
     provenance(report),
     '',
   ].join('\n');
+}
+
+function cutoffTable(report: EvaluationReport): readonly string[] {
+  const rows = cutoffRows(report);
+  if (rows.length === 0) return [];
+  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
+  return ['', line(CUTOFF_TITLES), `|${CUTOFF_TITLES.map(() => '--:|').join('')}`, ...rows.map(line)];
 }
 
 function faultList(faults: readonly GuardFault[]): readonly string[] {

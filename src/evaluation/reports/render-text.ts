@@ -1,7 +1,15 @@
 import type { GateResult } from '../gate.js';
 import { MEASURES } from '../metrics.js';
 import type { EvaluationReport } from '../report.js';
-import { aucSentence, guardSentence, metricCell, provenance, reportRows } from './rows.js';
+import {
+  aucSentence,
+  CUTOFF_TITLES,
+  cutoffRows,
+  guardSentence,
+  metricCell,
+  provenance,
+  reportRows,
+} from './rows.js';
 
 const COLUMNS = ['recallAt3', 'hitAt3', 'mrr', 'ndcgAt10', 'answeredRight', 'abstentionRate'] as const;
 
@@ -21,6 +29,7 @@ export function renderText(report: EvaluationReport, gate?: GateResult): string 
   return [
     header,
     ...lines,
+    ...cutoffTable(report),
     '',
     'answered: answerable queries whose answer holds a right note.',
     'abstained: unanswerable queries that rightly got nothing.',
@@ -33,4 +42,10 @@ export function renderText(report: EvaluationReport, gate?: GateResult): string 
       ? []
       : ['', ...gate.checks.map(({ ok, text }) => `${ok ? 'ok  ' : 'FAIL'}  ${text}`)]),
   ].join('\n');
+}
+
+function cutoffTable(report: EvaluationReport): readonly string[] {
+  const rows = cutoffRows(report);
+  const line = (cells: readonly string[]) => cells.map((cell) => cell.padStart(6)).join('  ');
+  return rows.length === 0 ? [] : ['', `${line(CUTOFF_TITLES)}   (test half, answerable)`, ...rows.map(line)];
 }

@@ -30,6 +30,16 @@ export function reportRows(report: EvaluationReport): readonly (readonly [string
   return [['all', report.all], ['tune', report.tune], ['test', report.test], ...distinct];
 }
 
+export const CUTOFF_TITLES = ['k', 'recall', 'P', 'hit', 'nDCG'] as const;
+
+/** Cells under `CUTOFF_TITLES`, a row a place that was asked for. */
+export function cutoffRows({ cutoffs = [] }: EvaluationReport): readonly (readonly string[])[] {
+  return cutoffs.map(({ k, recall, precision, hit, ndcg }) => [
+    String(k),
+    ...[recall, precision, hit, ndcg].map((value) => value.toFixed(3)),
+  ]);
+}
+
 /** What the figures belong to, one sentence. */
 export function provenance(report: EvaluationReport): string {
   const reranker = report.rerankModel === undefined ? '' : `, reranker ${report.rerankModel}`;

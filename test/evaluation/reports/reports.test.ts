@@ -34,6 +34,20 @@ describe('reports', () => {
     expect(html).not.toMatch(/NaN|undefined/u);
   });
 
+  it('show the places that were asked for, and no such table otherwise', () => {
+    const cutoffs = [
+      { k: 1, recall: 0.25, precision: 0.5, hit: 0.5, ndcg: 0.5 },
+      { k: 20, recall: 0.875, precision: 0.0625, hit: 1, ndcg: 0.75 },
+    ];
+    const report = { ...after, cutoffs };
+    expect(renderText(report)).toMatch(/^ +20 {3}0\.875 {3}0\.06\d {3}1\.000 {3}0\.750$/mu);
+    expect(renderMarkdown(report)).toContain('| 1 | 0.250 | 0.500 | 0.500 | 0.500 |');
+    expect(renderHtml({ report })).toContain('<td>0.875</td>');
+    expect(parseReport(reportToJson(report), 'r').cutoffs).toEqual(cutoffs);
+    for (const text of [renderText(after), renderMarkdown(after), renderHtml({ report: after })])
+      expect(text).not.toMatch(/By place|\| k \||^ +k /mu);
+  });
+
   it('JUnit is well-formed XML with one case a check and one a query that got worse', () => {
     const cases: string[] = [];
     let failures = 0;
