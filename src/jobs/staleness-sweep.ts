@@ -5,7 +5,7 @@ import { dueAction } from '../notes/sweep-note.js';
 import { MOST_ENTRIES, sweepEntry } from '../notes/sweep-report.js';
 import type { Clock } from '../ports/clock.js';
 import type { JobStore, Keyset, NamespaceScope, NoteStore } from '../ports/note-store.js';
-import type { ReviewCommands, SweepAction, SweepEntry } from '../ports/review-commands.js';
+import type { ReviewCommands, SweepAction, SweepCounts, SweepEntry } from '../ports/review-commands.js';
 import type { JobHandler } from './job-handler.js';
 
 const PAGE = 200;
@@ -13,27 +13,31 @@ const PAGE = 200;
 export interface SweepDeps {
   readonly notes: NoteStore;
   readonly jobs: Pick<JobStore, 'get'>;
-  readonly review: Pick<ReviewCommands, 'policy' | 'sweepNote' | 'undoSweep' | 'keepDryRun'>;
+  readonly review: Pick<ReviewCommands, 'policy' | 'sweepNote' | 'swept' | 'undoSweep' | 'keepDryRun'>;
   readonly clock: Clock;
 }
 
-type Counts = Record<SweepAction, number>;
+const NONE: SweepCounts = { EXPIRED: 0, REVIEW_DUE: 0, ESCALATED: 0, GIVEN_UP: 0 };
 
 /**
  * Looks at every live and waiting note and does what time asks of it (`dueAction`): deprecates what has expired, takes what is due
  * for another look out of retrieval, escalates what waits past its due time, gives up what nobody judged. Option `dryRun: true`
- * writes only its report; `undo: JOB` takes back what that sweep did. Repeating is harmless: each note is judged as it is.
+ * writes only its report; `undo: JOB` takes back what that sweep did. Repeating is harmless: each note is judged as it is. A run that was killed
+ * begins anew and adds what it had done, by its audit events.
  */
 export function stalenessSweepHandler(deps: SweepDeps): JobHandler {
   return async ({ job, checkpoint }) => {
     const scope: NamespaceScope = job.namespace === undefined ? 'all' : [job.namespace];
     if (job.options.undo !== undefined) return undo(deps, scope, job.options.undo);
     const dryRun = job.options.dryRun === 'true';
-    const counts: Counts = { EXPIRED: 0, REVIEW_DUE: 0, ESCALATED: 0, GIVEN_UP: 0 };
+    // The first taker has fence 1.
+    const before = job.fence > 1 && !dryRun ? await deps.review.swept(scope, job.id, job.createdAt) : NONE;
+    const counts = { ...before };
     const wouldDo: SweepEntry[] = [];
     const policies = new Map<string, ReviewPolicy>();
     let after: Keyset | undefined;
-    let seen = 0;
+    // Notes that left the list before a kill.
+    let seen = before.EXPIRED + before.GIVEN_UP;
     for (;;) {
       // By age, which nothing here changes: a note that is flipped leaves the list, and none is skipped for it.
       const page = await deps.notes.list(
@@ -80,6 +84,6 @@ async function undo({ jobs, review }: SweepDeps, scope: NamespaceScope, run: str
   return `${undone} notes given back`;
 }
 
-function describe({ EXPIRED, REVIEW_DUE, ESCALATED, GIVEN_UP }: Counts): string {
+function describe({ EXPIRED, REVIEW_DUE, ESCALATED, GIVEN_UP }: SweepCounts): string {
   return `${EXPIRED} expired, ${REVIEW_DUE} due for review, ${ESCALATED} escalated, ${GIVEN_UP} given up`;
 }

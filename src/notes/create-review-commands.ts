@@ -8,7 +8,7 @@ import { reviewMetrics } from './review-metrics.js';
 import { readReviewPolicy, saveReviewPolicy } from './review-policy.js';
 import { assignReview, commentNote, decideMany } from './review-queue.js';
 import { sweepNote, undoSweep } from './sweep-note.js';
-import { keepDryRun, sweepReport } from './sweep-report.js';
+import { countSwept, keepDryRun, sweepReport } from './sweep-report.js';
 
 /** The queue of notes that wait, and what puts notes there: time and changed anchors. */
 export function createReviewCommands(deps: NoteCommandDeps): ReviewCommands {
@@ -34,6 +34,7 @@ export function createReviewCommands(deps: NoteCommandDeps): ReviewCommands {
     },
     keepDryRun: (run, entries) => keepDryRun(deps.store.settings, run, entries),
     sweepReport: (scope, run, window) => sweepReport(context, scope, run, window),
+    swept: (scope, run, since) => countSwept(context, scope, run, since),
     undoSweep: (scope, run, since) => undoSweep(context, scope, run, since),
   };
 }

@@ -1,7 +1,7 @@
 import { ErrataError } from '../domain/errors.js';
 import { LIMITS } from '../domain/limits.js';
 import type { Keyset, NamespaceScope, SettingStore } from '../ports/note-store.js';
-import type { SweepAction, SweepEntry, SweepReport } from '../ports/review-commands.js';
+import type { SweepAction, SweepCounts, SweepEntry, SweepReport } from '../ports/review-commands.js';
 import type { WriteContext } from './note-deps.js';
 import { actionOfReason, REASONS, SWEEPER } from './sweep-note.js';
 
@@ -86,6 +86,18 @@ export async function sweepReport(
     index += 1;
   }
   return { run, dryRun, entries: found, hasMore };
+}
+
+/** What a sweep has done since, notes by what was done to them: one that was killed and goes on reports the whole. */
+export async function countSwept(
+  { store }: Pick<WriteContext, 'store'>,
+  scope: NamespaceScope,
+  run: string,
+  since: string,
+): Promise<SweepCounts> {
+  const counts: Record<SweepAction, number> = { EXPIRED: 0, REVIEW_DUE: 0, ESCALATED: 0, GIVEN_UP: 0 };
+  for await (const { action } of auditedEntries(store.audit, scope, run, since)) counts[action] += 1;
+  return counts;
 }
 
 async function* dryRunEntries(

@@ -9,6 +9,7 @@ export type ReviewDecision = (typeof REVIEW_DECISIONS)[number];
 
 /** What a staleness sweep did to a note. */
 export type SweepAction = 'EXPIRED' | 'REVIEW_DUE' | 'ESCALATED' | 'GIVEN_UP';
+export type SweepCounts = Readonly<Record<SweepAction, number>>;
 
 /** One note of a sweep. */
 export interface SweepEntry {
@@ -97,6 +98,8 @@ export interface ReviewCommands {
     run: string,
     window: { readonly limit: number; readonly offset: number },
   ): Promise<SweepReport>;
+  /** What a sweep has done since, notes by what was done to them. */
+  swept(scope: NamespaceScope, run: string, since: Instant): Promise<SweepCounts>;
   /** Takes back what a sweep did since; gives how many notes came back. */
   undoSweep(scope: NamespaceScope, run: string, since: Instant): Promise<number>;
 }

@@ -1,5 +1,5 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { createWriteStream, existsSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
@@ -18,10 +18,15 @@ export interface ProcessAnswer {
 
 export interface ServerProcess {
   readonly url: string;
+  readonly pid: number;
+  /** Resolves when the process is gone, whatever ended it. */
+  readonly gone: Promise<void>;
   /** Rejects where the connection breaks before the whole answer is there: then nothing was acknowledged. */
   query(query: string, variables?: object): Promise<ProcessAnswer>;
   /** SIGKILL: nothing of the process runs after it. Resolves when it is gone. */
   kill(): Promise<void>;
+  /** SIGTERM: it closes what it holds. Resolves when it is gone. */
+  stop(): Promise<void>;
 }
 
 const living = new Set<ChildProcessWithoutNullStreams>();
@@ -65,12 +70,17 @@ const gone = (child: ChildProcessWithoutNullStreams): Promise<void> =>
     ? Promise.resolve()
     : new Promise((resolve) => child.once('exit', () => resolve()));
 
-/** The built server as a process of its own, on a free port, over the SQLite file of `folder` unless `env` names a server. */
+/**
+ * The built server as a process of its own, on a free port, over the SQLite file of `folder` unless `env` names a server. Its log goes
+ * into the file `log`, too, where one is given.
+ */
 export async function startServerProcess(
   folder: string,
   env: ProcessEnvironment = {},
+  log?: string,
 ): Promise<ServerProcess> {
   const child = start(folder, ['serve', '--json'], env);
+  if (log !== undefined) child.stderr.pipe(createWriteStream(log));
   const errors = text(child.stderr);
   const line = await new Promise<string | undefined>((resolve) => {
     createInterface(child.stdout)
@@ -81,6 +91,8 @@ export async function startServerProcess(
   const { url } = JSON.parse(line) as { url: string };
   return {
     url,
+    pid: child.pid ?? 0,
+    gone: gone(child),
     async query(query, variables = {}) {
       const response = await fetch(`${url}/graphql`, {
         method: 'POST',
@@ -91,6 +103,10 @@ export async function startServerProcess(
     },
     kill() {
       child.kill('SIGKILL');
+      return gone(child);
+    },
+    stop() {
+      child.kill('SIGTERM');
       return gone(child);
     },
   };

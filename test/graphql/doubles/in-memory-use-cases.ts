@@ -248,6 +248,7 @@ export class InMemoryUseCases implements UseCases {
       dryRun: dryRun === true,
     }),
     sweepNote: async () => undefined,
+    swept: async () => ({ EXPIRED: 0, REVIEW_DUE: 0, ESCALATED: 0, GIVEN_UP: 0 }),
     undoSweep: async () => 0,
     keepDryRun: async () => undefined,
     sweepReport: async (_scope, run) => ({ ...{ run, dryRun: true, entries: [], hasMore: false } }),
