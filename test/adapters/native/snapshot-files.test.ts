@@ -1,3 +1,4 @@
+// Longer than a file should be: every state of one file (sound, damaged, sealed, replaced, written beside changes) is tried on one fixture.
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
