@@ -27,7 +27,8 @@ constexpr std::size_t kParallelRows = 2048;
 // So many rows are compared beside a search in 10 to 30 us. In a graph of a million rows the ordinary beam
 // misses one in fifty, which is its recall: of so many only those are kept aside that wider beams miss, too.
 constexpr std::size_t kMostAside = 512;
-constexpr std::size_t kWideBeam = 512, kWidestBeam = 8192;
+// The widest takes two milliseconds, for which it holds writers up.
+constexpr std::size_t kWideBeam = 512, kWidestBeam = 2048;
 // Where more than one in so many is missed the graph is thin, and a wide beam is no answer.
 constexpr std::size_t kThin = 16;
 
