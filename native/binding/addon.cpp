@@ -125,6 +125,7 @@ Napi::Object init(Napi::Env env, Napi::Object exports) {
   exports.Set("configurePool", Napi::Function::New<configure_pool>(env, "configurePool"));
   exports.Set("poolStats", Napi::Function::New<pool_stats>(env, "poolStats"));
   exports.Set("pinSnapshot", Napi::Function::New<pin_snapshot>(env, "pinSnapshot"));
+  exports.Set("unpinSnapshot", Napi::Function::New<unpin_snapshot>(env, "unpinSnapshot"));
   exports.Set("saveSnapshot", Napi::Function::New<save_snapshot>(env, "saveSnapshot"));
   exports.Set("allocateSnapshot", Napi::Function::New<allocate_snapshot>(env, "allocateSnapshot"));
   exports.Set("openSnapshot", Napi::Function::New<open_snapshot>(env, "openSnapshot"));

@@ -63,6 +63,15 @@ struct PinTask {
   }
 };
 
+struct UnpinTask {
+  PinsHandle pins;
+
+  Status operator()() {
+    pins.reset();
+    return {};
+  }
+};
+
 struct SaveTask {
   std::string path;  // empty: into memory
   SnapshotFacts facts;
@@ -187,6 +196,18 @@ Napi::Value pin_snapshot(const Napi::CallbackInfo& info) {
     return Napi::External<PinsHandle>::New(out, new PinsHandle(done.pins),
                                            [](Napi::Env, PinsHandle* handle) { delete handle; });
   });
+}
+
+Napi::Value unpin_snapshot(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
+  if (!info[0].IsExternal()) {
+    throw to_error(env, Status::fail(Code::kInvalidInput, "Expected what pinSnapshot gave for pins"));
+  }
+  UnpinTask task;
+  task.pins = std::exchange(*info[0].As<Napi::External<PinsHandle>>().Data(), nullptr);
+  // It waits for writers.
+  return run_off_loop(env, Lane::kWrite, std::move(task),
+                      [](Napi::Env out, const UnpinTask&) -> Napi::Value { return out.Undefined(); });
 }
 
 Napi::Value save_snapshot(const Napi::CallbackInfo& info) {

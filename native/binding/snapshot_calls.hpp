@@ -7,6 +7,9 @@ namespace errata::binding {
 /// pinSnapshot(partitions: Partition[], stopsBackground): Promise of pins, for `saveSnapshot`.
 Napi::Value pin_snapshot(const Napi::CallbackInfo& info);
 
+/// unpinSnapshot(pins): Promise<void>; nothing where a save has used them.
+Napi::Value unpin_snapshot(const Napi::CallbackInfo& info);
+
 /// saveSnapshot(options, directory, pins): Promise<number>, the file's bytes. `directory` is the memory of
 /// allocateSnapshot. Without a path: Promise<ArrayBuffer>, the bytes. `NativeAddon.saveSnapshot` of
 /// src/adapters/native/load-addon.ts.

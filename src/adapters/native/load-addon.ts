@@ -246,6 +246,8 @@ export interface NativeAddon {
    * builds or compacts, unless that is to be stopped, and while another save of it is under way.
    */
   pinSnapshot(partitions: readonly NativePartition[], stopsBackground: boolean): Promise<NativeSnapshotPins>;
+  /** Lets go of pins that no save will use; the collector would, later. */
+  unpinSnapshot(pins: NativeSnapshotPins): Promise<void>;
   /**
    * Writes `path` whole or not at all and resolves with its size; without a path, resolves with the bytes. On a thread of its own, so that
    * neither searches nor writes wait. `directory` is what `allocateSnapshot` made. Each pins serve once.

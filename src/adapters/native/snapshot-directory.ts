@@ -62,6 +62,10 @@ export async function savePinned(
     return await (path === undefined
       ? addon.saveSnapshot(options, memory, pins)
       : addon.saveSnapshot({ ...options, path }, memory, pins));
+  } catch (error) {
+    // Until the collector came by no other save could begin.
+    await addon.unpinSnapshot(pins);
+    throw error;
   } finally {
     image.release();
   }

@@ -115,8 +115,7 @@ async function snapshots(i) {
       restored.close();
     }
   }
-  await addon.pinSnapshot([graph], true); // Given up: the collector ends it, or the next save would be refused.
-  globalThis.gc();
+  await addon.unpinSnapshot(await addon.pinSnapshot([graph], true)); // Given up, or the next save would be refused.
   await graph.settle();
   const other = await addon.openSnapshot({ ...content, model: 'another', path: file });
   expected(other.refusal, 'WRONG_MODEL', "another model's snapshot");

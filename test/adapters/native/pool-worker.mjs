@@ -30,7 +30,11 @@ const batchOf = (rows, vectors) => ({
 
 async function filled({ rows = ROWS, graphThreshold = 1_000_000 } = {}) {
   const partition = new addon.Partition({ dimensions: DIMENSIONS, graphThreshold });
-  const vectors = Float32Array.from({ length: rows * DIMENSIONS }, (_, i) => ((i * 7_919) % 1_009) - 504);
+  // No two rows are alike.
+  const vectors = Float32Array.from({ length: rows * DIMENSIONS }, (_, i) => {
+    const mixed = Math.imul(i ^ (i >>> 7), 0x9e3779b1);
+    return ((mixed >>> 9) % 1_009) - 504;
+  });
   for (let row = 0; row < rows; row += 1)
     addon.normalize(vectors.subarray(row * DIMENSIONS, (row + 1) * DIMENSIONS));
   await partition.put(batchOf(rows, vectors));
@@ -109,8 +113,14 @@ const scenarios = {
     const written = await codeOf(partition.put(batchOf(1, one)));
     const found = { second, written, saved: saved() };
     await saving;
-    found.again = await codeOf(addon.pinSnapshot([partition], false));
+    const given = await addon.pinSnapshot([partition], false);
     found.used = await codeOf((async () => addon.saveSnapshot(options, directory, pins))());
+    // What a save has used holds nothing any more; what none will use is let go of.
+    await addon.unpinSnapshot(pins);
+    found.held = await codeOf(addon.pinSnapshot([partition], false));
+    await addon.unpinSnapshot(given);
+    found.again = await codeOf(addon.pinSnapshot([partition], false));
+    found.other = await codeOf((async () => addon.unpinSnapshot({}))());
     rmSync(folder, { recursive: true });
     return found;
   },

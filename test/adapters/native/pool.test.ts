@@ -46,8 +46,10 @@ describe('the addon’s pool', () => {
       second: 'QUEUE_FULL',
       written: 'ok',
       saved: 'pending',
-      again: 'ok',
       used: 'INVALID_INPUT',
+      held: 'QUEUE_FULL',
+      again: 'ok',
+      other: 'INVALID_INPUT',
     });
   });
 
