@@ -26,7 +26,7 @@ import { RecentVectors } from '../retrieval/recent-vectors.js';
 import type { LateInteraction } from '../retrieval/rerank-candidates.js';
 import { createRetrievalQueries } from '../retrieval/retrieval-queries.js';
 import type { RetrieveDeps } from '../retrieval/retrieve.js';
-import { createScoreModel } from '../retrieval/score-model.js';
+import { createScoreModel, lexicalShareOf } from '../retrieval/score-model.js';
 import type { SnapshotState } from '../retrieval/snapshot-keeper.js';
 import { fillIndexes } from './fill-indexes.js';
 import { followStore } from './follow-changes.js';
@@ -117,6 +117,7 @@ export async function createModelGeneration(
     lexicalIndex,
     follower,
     scoreModel: createScoreModel(modelId, engines.fittedScore),
+    lexicalShare: lexicalShareOf(modelId, engines.fittedScore),
     reranker: engines.reranker,
     lateInteraction: lateInteractionOf(engines, { centres, vectors }),
     outcomes,

@@ -26,7 +26,7 @@ export interface RetrieveDeps extends RerankDeps, CalibrationDeps {
   readonly embedder: Embedder;
   readonly vectorIndex: VectorIndex;
   readonly lexicalIndex: LexicalIndex;
-  /** What the best full-text hit adds to a cosine; none: the default. For sweeps. */
+  /** What the best full-text hit adds to a cosine of this model; none: `LEXICAL_SHARE`. */
   readonly lexicalShare?: number | undefined;
   readonly follower: IndexFollower;
   readonly scoreModel: ScoreModel;

@@ -36,6 +36,12 @@ const FINAL_KS = [1, 2, 3, 5, 10];
 const THRESHOLDS = [0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8];
 const BEAMS = [4, 8, 16, 32, 64, 128];
 
+const shippedShare = ({ lexicalShare = LEXICAL_SHARE }: RetrieveDeps): number => lexicalShare;
+
+/** The model's own among them, in order. */
+const fusionShares = (deps: RetrieveDeps): readonly number[] =>
+  [...new Set([...FUSION_SHARES, shippedShare(deps)])].sort((a, b) => a - b);
+
 /**
  * Everything that a sweep tries. `graph.index` holds the same notes as `deps.vectorIndex`, searched by graph whatever their number, with the
  * beam that ships as `graph.efSearch`; none: the beam is left out.
@@ -65,13 +71,13 @@ export function sweepVariants(
     one('stages', '+ match score', {}, ranked),
     one('stages', '+ reranker', {}, { threshold: NO_THRESHOLD }),
     one('stages', '+ threshold', {}, {}, true),
-    ...FUSION_SHARES.map((lexicalShare) =>
+    ...fusionShares(deps).map((lexicalShare) =>
       one(
         'lexicalShare',
         String(lexicalShare),
         { ...inOrder(), lexicalShare },
         ranked,
-        lexicalShare === LEXICAL_SHARE,
+        lexicalShare === shippedShare(deps),
       ),
     ),
     ...CANDIDATE_KS.map((candidateK) =>
