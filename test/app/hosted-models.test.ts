@@ -56,9 +56,10 @@ describe('an app with hosted models', () => {
       });
     }
     const sent = server.received.slice(from).map(({ body }) => body);
-    // Queries are embedded and reranked, notes embedded: nothing here is empty.
-    expect(sent.filter((body) => body.documents !== undefined).length).toBeGreaterThanOrEqual(SECRETS.length);
-    expect(sent.length).toBeGreaterThanOrEqual(3 * SECRETS.length);
+    // Queries are embedded and reranked (but the first, which finds no note), notes embedded: nothing here is empty.
+    const reranked = sent.filter((body) => body.documents !== undefined);
+    expect(reranked.length).toBeGreaterThanOrEqual(SECRETS.length - 1);
+    expect(sent.length).toBeGreaterThanOrEqual(3 * SECRETS.length - 1);
     const text = sent.map((body) => Object.values(body).flat().join('\n')).join('\n');
     expect(SECRETS.filter(([, secret]) => text.includes(secret)).map(([kind]) => kind)).toEqual([]);
     expect(text).toContain('the log shows');

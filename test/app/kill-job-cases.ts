@@ -152,8 +152,16 @@ export const KILL_CASES: readonly KillCase[] = [
       return {
         namespace,
         async check({ message }) {
-          expect(message).toBe('30 notes seen: 15 expired, 15 due for review, 0 escalated, 0 given up');
-          expect((await eventsOf(store, 'job:STALENESS_SWEEP')) - before).toBe(30);
+          const [, expired, due] =
+            /^30 notes seen: (\d+) expired, (\d+) due for review, 0 escalated, 0 given up$/u.exec(
+              message ?? '',
+            ) ?? [];
+          // Where a write is not one transaction, the event of the note that the kill met is added seconds later, and is not counted.
+          const counted = Number(expired) + Number(due);
+          expect(counted, message).toBeLessThanOrEqual(30);
+          expect(counted, message).toBeGreaterThanOrEqual(29);
+          const events = async () => (await eventsOf(store, 'job:STALENESS_SWEEP')) - before;
+          await expect.poll(events, { timeout: 60_000, interval: 200 }).toBe(30);
           const count = (status: 'DEPRECATED' | 'PENDING') =>
             store.notes.count([namespace], { statuses: [status] });
           expect([await count('DEPRECATED'), await count('PENDING')]).toEqual([15, 15]);

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { ErrataError } from '../../domain/errors.js';
 import { runtimeFilesOf } from '../../models/installed-models.js';
@@ -16,14 +16,13 @@ const rerankingCanary = z.strictObject({ logits: z.array(z.number()).min(1) });
  * processor, until the model is removed. The file is named after the weights (removal finds it by them) and the model id, so that other
  * weights, and the same ones with other pooling, have their own.
  */
-function fileOf(folder: string, entry: ModelEntry): string {
+function fileOf(folder: string, entry: ModelEntry, use = ''): string {
   const id = entry.task === 'embedding' ? embeddingModelId(entry) : rerankingModelId(entry);
-  return join(folder, `${runtimeFilesOf(entry)}-${id.slice(id.lastIndexOf('@') + 1)}.canary.json`);
+  return join(folder, `${runtimeFilesOf(entry)}-${id.slice(id.lastIndexOf('@') + 1)}${use}.canary.json`);
 }
 
 /** Errors: `INVALID_FILE` where it is damaged: what would be trusted anew then is just what may be broken. */
-async function read<T>(folder: string, entry: ModelEntry, schema: z.ZodType<T>): Promise<T | undefined> {
-  const file = fileOf(folder, entry);
+async function read<T>(file: string, name: string, schema: z.ZodType<T>): Promise<T | undefined> {
   let json: string;
   try {
     json = await readFile(file, 'utf8');
@@ -35,14 +34,13 @@ async function read<T>(folder: string, entry: ModelEntry, schema: z.ZodType<T>):
   try {
     return schema.parse(JSON.parse(json));
   } catch (cause) {
-    const what = `Expected the canary of ${entry.name} in ${file}, received another file; delete it to trust the model as it answers now`;
+    const what = `Expected the canary of ${name} in ${file}, received another file; delete it to trust the model as it answers now`;
     throw new ErrataError('INVALID_FILE', what, { cause });
   }
 }
 
-async function keep(folder: string, entry: ModelEntry, canary: object): Promise<void> {
-  await mkdir(folder, { recursive: true });
-  const file = fileOf(folder, entry);
+async function keep(file: string, canary: object): Promise<void> {
+  await mkdir(dirname(file), { recursive: true });
   const beside = `${file}.${randomUUID()}.part`;
   await writeFile(beside, JSON.stringify(canary));
   await rename(beside, file);
@@ -54,7 +52,7 @@ export async function knownCanary(
   entry: EmbeddingEntry,
 ): Promise<EmbeddingEntry['canary']> {
   if (entry.canary !== undefined || folder === undefined) return entry.canary;
-  return read(folder, entry, embeddingCanary);
+  return read(fileOf(folder, entry), entry.name, embeddingCanary);
 }
 
 /** Errors: those of the file system. */
@@ -63,7 +61,7 @@ export function keepCanary(
   entry: EmbeddingEntry,
   { text, vector }: { readonly text: string; readonly vector: Float32Array },
 ): Promise<void> {
-  return keep(folder, entry, { text, vectorInt8: packCanary(vector) });
+  return keep(fileOf(folder, entry), { text, vectorInt8: packCanary(vector) });
 }
 
 /**
@@ -73,18 +71,19 @@ export function keepCanary(
 const LOGIT_TOLERANCE = { int8: 1, fp16: 0.1, fp32: 0.05 } as const;
 
 /**
- * Compares a reranker's logits for fixed pairs with those of its first start, or keeps them.
+ * Compares a reranker's logits for fixed pairs, or a classifier's for the passages `alone`, with those of its first start, or keeps them.
  *
  * Errors: `MODEL_UNAVAILABLE` naming the difference; `INVALID_FILE`.
  */
 export async function holdLogits(
   folder: string | undefined,
   entry: RerankingEntry,
-  logits: readonly number[],
+  { logits, alone }: { readonly logits: readonly number[]; readonly alone: boolean },
 ): Promise<void> {
   if (folder === undefined) return;
-  const known = await read(folder, entry, rerankingCanary);
-  if (known === undefined) return keep(folder, entry, { logits });
+  const file = fileOf(folder, entry, alone ? '-alone' : '');
+  const known = await read(file, entry.name, rerankingCanary);
+  if (known === undefined) return keep(file, { logits });
   const farthest = Math.max(
     ...logits.map((logit, at) => Math.abs(logit - (known.logits[at] ?? Number.POSITIVE_INFINITY))),
   );

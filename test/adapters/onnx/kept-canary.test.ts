@@ -36,10 +36,10 @@ async function embedder(workerEntry?: URL): Promise<void> {
   await (await createOnnxEmbedder(options)).close();
 }
 
-async function reranker(name = 'tiny-bert-reranker'): Promise<void> {
-  const modelDir = join(models, name);
+async function reranker({ alone = false } = {}): Promise<void> {
+  const modelDir = join(models, 'tiny-bert-reranker');
   const manifestEntry = (await readModelDirectory(modelDir, undefined)) as RerankingEntry;
-  const options = { modelDir, manifestEntry, workers: 1, runtimeDir: runtimeDir() };
+  const options = { modelDir, manifestEntry, workers: 1, runtimeDir: runtimeDir(), alone };
   await (await createOnnxReranker(options)).close();
 }
 
@@ -75,6 +75,14 @@ describe('a model without a canary in the manifest', () => {
       code: 'MODEL_UNAVAILABLE',
       message: /of its first start/,
     });
+  });
+
+  it('has one as a reranker and another one as a classifier, which reads passages alone', async () => {
+    await reranker();
+    await reranker({ alone: true });
+    expect((await readdir(runtimeDir())).filter((one) => one.endsWith('.canary.json'))).toHaveLength(2);
+    await reranker();
+    await reranker({ alone: true });
   });
 
   it('refuses a damaged canary, since trusting anew would trust what may be broken', async () => {
