@@ -153,7 +153,7 @@ export const KILL_CASES: readonly KillCase[] = [
         namespace,
         async check({ message }) {
           const [, expired, due] =
-            /^30 notes seen: (\d+) expired, (\d+) due for review, 0 escalated, 0 given up$/u.exec(
+            /^(?:29|30) notes seen: (\d+) expired, (\d+) due for review, 0 escalated, 0 given up$/u.exec(
               message ?? '',
             ) ?? [];
           // Where a write is not one transaction, the event of the note that the kill met is added seconds later, and is not counted.
