@@ -104,10 +104,12 @@ export async function openWritePath(options: WritePathOptions = {}) {
 
 export type WritePath = Awaited<ReturnType<typeof openWritePath>>;
 
-/** A valid correction whose texts are unique unless overridden. */
 let made = 0;
 
-/** Unlike any other, and the same in every run: among random marks there are some that the screen's classifier takes for an attack. */
+/**
+ * A valid correction whose texts are unique unless overridden, and the same in every run: among random marks there are some that the screen's classifier takes for an
+ * attack.
+ */
 export function correction(overrides: Partial<CorrectionInput> = {}): CorrectionInput {
   const digits = createHash('sha256').update(String(made++)).digest('hex');
   const mark = [0, 8, 16, 24, 32].map((at) => digits.slice(at, at + 8)).join(' ');
