@@ -64,7 +64,7 @@ export async function savePinned(
       : addon.saveSnapshot({ ...options, path }, memory, pins));
   } catch (error) {
     // Until the collector came by no other save could begin.
-    await addon.unpinSnapshot(pins);
+    await addon.unpinSnapshot(pins).catch(() => undefined); // What went wrong first is what counts.
     throw error;
   } finally {
     image.release();

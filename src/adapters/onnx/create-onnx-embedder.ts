@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import { ErrataError } from '../../domain/errors.js';
 import type { BatchWish } from '../../domain/inference.js';
 import { verifyModel } from '../../models/installed-models.js';
 import { fileOfRole } from '../../models/manifest.js';
@@ -70,12 +69,7 @@ export async function createOnnxEmbedder(options: OnnxEmbedderOptions): Promise<
       onDead: (error) => embedder.fail(error),
     });
     embedder.attach(pool, runtime, batchPolicy(runtime));
-    if (known === undefined && seen !== undefined && options.runtimeDir !== undefined)
-      await keepCanary(options.runtimeDir, entry, { text, vector: seen }).catch((cause: unknown) =>
-        options.onWarning?.(
-          new ErrataError('MODEL_UNAVAILABLE', 'Expected to keep the canary, received an error', { cause }),
-        ),
-      );
+    if (known === undefined && seen !== undefined) await keepCanary(options, entry, { text, vector: seen });
     return embedder;
   } catch (error) {
     await embedder.close();

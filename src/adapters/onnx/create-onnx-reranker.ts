@@ -62,7 +62,7 @@ export async function createOnnxReranker(options: OnnxRerankerOptions): Promise<
   try {
     const logits: number[] = [];
     for (const probe of probes) logits.push(checkedLogit((await pool.run(paddedInput([probe]))).values));
-    await holdLogits(options.runtimeDir, entry, { logits, alone });
+    await holdLogits(options, entry, { logits, alone });
   } catch (error) {
     await pool.close();
     throw error;

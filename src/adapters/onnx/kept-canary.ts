@@ -7,6 +7,7 @@ import { runtimeFilesOf } from '../../models/installed-models.js';
 import type { EmbeddingEntry, ModelEntry, RerankingEntry } from '../../models/manifest-schema.js';
 import { embeddingModelId, rerankingModelId } from '../../models/model-id.js';
 import { packCanary } from '../../models/vector-checks.js';
+import type { OnnxOptions } from './open-pool.js';
 
 const embeddingCanary = z.strictObject({ text: z.string().min(1), vectorInt8: z.base64() });
 const rerankingCanary = z.strictObject({ logits: z.array(z.number()).min(1) });
@@ -39,11 +40,20 @@ async function read<T>(file: string, name: string, schema: z.ZodType<T>): Promis
   }
 }
 
-async function keep(file: string, canary: object): Promise<void> {
-  await mkdir(dirname(file), { recursive: true });
+/** Where the runtime's files are kept, and who hears that it cannot be written to: then the model serves, and nothing is held against it later. */
+type Place = Pick<OnnxOptions<ModelEntry>, 'runtimeDir' | 'onWarning'>;
+
+async function keep(file: string, canary: object, onWarning: Place['onWarning']): Promise<void> {
   const beside = `${file}.${randomUUID()}.part`;
-  await writeFile(beside, JSON.stringify(canary));
-  await rename(beside, file);
+  try {
+    await mkdir(dirname(file), { recursive: true });
+    await writeFile(beside, JSON.stringify(canary));
+    await rename(beside, file);
+  } catch (cause) {
+    onWarning?.(
+      new ErrataError('MODEL_UNAVAILABLE', 'Expected to keep the canary, received an error', { cause }),
+    );
+  }
 }
 
 /** The manifest's canary, else the kept one. Errors: `INVALID_FILE`. */
@@ -55,13 +65,14 @@ export async function knownCanary(
   return read(fileOf(folder, entry), entry.name, embeddingCanary);
 }
 
-/** Errors: those of the file system. */
-export function keepCanary(
-  folder: string,
+/** For the starts to come; nothing without a folder. */
+export async function keepCanary(
+  { runtimeDir, onWarning }: Place,
   entry: EmbeddingEntry,
   { text, vector }: { readonly text: string; readonly vector: Float32Array },
 ): Promise<void> {
-  return keep(fileOf(folder, entry), { text, vectorInt8: packCanary(vector) });
+  if (runtimeDir !== undefined)
+    await keep(fileOf(runtimeDir, entry), { text, vectorInt8: packCanary(vector) }, onWarning);
 }
 
 /**
@@ -76,14 +87,14 @@ const LOGIT_TOLERANCE = { int8: 1, fp16: 0.1, fp32: 0.05 } as const;
  * Errors: `MODEL_UNAVAILABLE` naming the difference; `INVALID_FILE`.
  */
 export async function holdLogits(
-  folder: string | undefined,
+  { runtimeDir, onWarning }: Place,
   entry: RerankingEntry,
   { logits, alone }: { readonly logits: readonly number[]; readonly alone: boolean },
 ): Promise<void> {
-  if (folder === undefined) return;
-  const file = fileOf(folder, entry, alone ? '-alone' : '');
+  if (runtimeDir === undefined) return;
+  const file = fileOf(runtimeDir, entry, alone ? '-alone' : '');
   const known = await read(file, entry.name, rerankingCanary);
-  if (known === undefined) return keep(file, { logits });
+  if (known === undefined) return keep(file, { logits }, onWarning);
   const farthest = Math.max(
     ...logits.map((logit, at) => Math.abs(logit - (known.logits[at] ?? Number.POSITIVE_INFINITY))),
   );

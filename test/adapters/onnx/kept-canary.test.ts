@@ -36,11 +36,14 @@ async function embedder(workerEntry?: URL): Promise<void> {
   await (await createOnnxEmbedder(options)).close();
 }
 
-async function reranker({ alone = false } = {}): Promise<void> {
+async function reranker({ alone = false, place = runtimeDir() } = {}): Promise<readonly string[]> {
   const modelDir = join(models, 'tiny-bert-reranker');
   const manifestEntry = (await readModelDirectory(modelDir, undefined)) as RerankingEntry;
-  const options = { modelDir, manifestEntry, workers: 1, runtimeDir: runtimeDir(), alone };
+  const warnings: string[] = [];
+  const onWarning = ({ message }: Error) => void warnings.push(message);
+  const options = { modelDir, manifestEntry, workers: 1, runtimeDir: place, alone, onWarning };
   await (await createOnnxReranker(options)).close();
+  return warnings;
 }
 
 describe('a model without a canary in the manifest', () => {
@@ -83,6 +86,13 @@ describe('a model without a canary in the manifest', () => {
     expect((await readdir(runtimeDir())).filter((one) => one.endsWith('.canary.json'))).toHaveLength(2);
     await reranker();
     await reranker({ alone: true });
+  });
+
+  it('serves as a reranker where nothing can be kept, and says so', async () => {
+    await writeFile(join(folder, 'file'), '');
+    expect(await reranker({ place: join(folder, 'file', 'below') })).toContain(
+      'Expected to keep the canary, received an error',
+    );
   });
 
   it('refuses a damaged canary, since trusting anew would trust what may be broken', async () => {
