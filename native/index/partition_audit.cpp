@@ -16,6 +16,7 @@ constexpr std::size_t kNarrowBeam = 12;
 // So many rows that score as high as a row itself leave it no place in an ordinary answer.
 constexpr std::size_t kCrowd = 10;
 constexpr std::size_t kPasses = 3;
+
 }  // namespace
 
 /// Whether a search for a row's own vector finds the row, or so many equal ones that it has no place. It is
@@ -86,6 +87,7 @@ Status Partition::audit_rows(AuditReport& report, const std::atomic<bool>& stop)
   return {};
 }
 
+/// Of what is kept aside, leaves what `keep_unreachable` does.
 Status Partition::release_reachable(const std::atomic<bool>& stop) {
   std::vector<Slot> before;
   {

@@ -251,7 +251,7 @@ Status Partition::load_graph(const Restored& restored, std::unique_ptr<Graph>& g
 /// In the background: what is sound is used as it is found to be, and what is not ends the partition.
 void Partition::finish_restore() {
   const Restored& restored = *restored_;
-  std::vector<Slot> aside = restored.aside;
+  std::vector<Slot> aside = std::move(restored_->aside);
   {
     std::unique_lock<std::mutex> guard(restoring_mutex_);
     restoring_.wait_for(guard, kHeadStart, [this] { return head_start_over_.load(); });

@@ -70,7 +70,7 @@ const REFERENCE_COSINE_WEIGHT = 10.828529;
 
 /**
  * What the best full-text hit adds to a cosine of this model: as much of a match as `LEXICAL_SHARE` is beside all-MiniLM-L6-v2's, by the
- * fitted weights. E5 keeps all its cosines within .2, so that .1 drowned them (nDCG@10 of med .812, vectors alone .832).
+ * fitted weights. E5's cosines lie close together, so that .1 drowned them (nDCG@10 of med .812, vectors alone .832).
  */
 export function lexicalShareOf(embeddingModelId: string, fitted: FittedScore | undefined): number {
   const weight = fitted?.embeddingModel === embeddingModelId ? fitted.weights.cosine : 0;

@@ -32,6 +32,14 @@ PartitionOptions thin_options(bool late) {
   return made;
 }
 
+/// Audited, so that all that can be found a place has one.
+void fill_thin(Partition& partition, const std::vector<float>& rows) {
+  CHECK(partition.put(plain_batch(0, kRows, rows.data(), kDimensions)).ok());
+  partition.settle();
+  AuditReport report;
+  CHECK(partition.audit(report).ok());
+}
+
 std::size_t missed(const Partition& partition, const std::vector<float>& rows) {
   std::size_t count = 0;
   for (Key key = 0; key < kRows; key += 7) {
@@ -48,10 +56,7 @@ ERRATA_TEST(snapshot_lists_what_its_graph_does_not_find) {
   std::mt19937_64 random(seed());
   const std::vector<float> rows = dense_rows(random);
   Partition partition(thin_options(false), kernels());
-  CHECK(partition.put(plain_batch(0, kRows, rows.data(), kDimensions)).ok());
-  partition.settle();
-  AuditReport report;
-  CHECK(partition.audit(report).ok());
+  fill_thin(partition, rows);
   const PartitionStats before = partition.stats();
   std::printf("  %zu of %zu aside\n", before.kept_aside, kRows);
   CHECK(before.kept_aside > 100 && missed(partition, rows) == 0);
@@ -74,6 +79,7 @@ ERRATA_TEST(snapshot_lists_what_its_graph_does_not_find) {
     restored.settle();
     CHECK(restored.put(plain_batch(0, kRows, rows.data(), kDimensions)).ok());
     restored.settle();
+    AuditReport report;
     CHECK(restored.audit(report).ok());
     CHECK(missed(restored, rows) == 0);
   }
@@ -83,10 +89,7 @@ ERRATA_TEST(snapshot_whose_list_names_no_live_row_is_refused) {
   std::mt19937_64 random(seed());
   const std::vector<float> rows = dense_rows(random);
   Partition partition(thin_options(false), kernels());
-  CHECK(partition.put(plain_batch(0, kRows, rows.data(), kDimensions)).ok());
-  partition.settle();
-  AuditReport report;
-  CHECK(partition.audit(report).ok());
+  fill_thin(partition, rows);
   // As a faulty program would write it, with right digests.
   for (const std::vector<Slot>& wrong :
        {std::vector<Slot>{kRows}, std::vector<Slot>{5, 5}, std::vector<Slot>{9, 4}}) {
