@@ -17,9 +17,9 @@ for (const backend of STORE_BACKENDS) {
       let close: () => Promise<void>;
       beforeAll(async () => {
         folder = mkdtempSync(join(tmpdir(), 'errata-anchors-'));
-        const opened = await backend.open(folder, 1);
+        const opened = await backend.open(folder);
         close = opened.close;
-        path = await openWritePath({ store: opened.stores[0]!, path: folder });
+        path = await openWritePath({ store: await opened.connect(), path: folder });
       }, 60_000);
       afterAll(async () => {
         await path?.close();

@@ -59,12 +59,11 @@ for (const backend of STORE_BACKENDS) {
     let paths: readonly [WritePath, WritePath];
     beforeAll(async () => {
       folder = mkdtempSync(join(tmpdir(), 'errata-waiting-'));
-      const opened = await backend.open(folder, 2);
+      const opened = await backend.open(folder);
       close = opened.close;
-      const [a, b] = opened.stores;
       paths = [
-        await openWritePath({ store: a!, path: folder }),
-        await openWritePath({ store: b!, path: folder }),
+        await openWritePath({ store: await opened.connect(), path: folder }),
+        await openWritePath({ store: await opened.connect(), path: folder }),
       ];
     }, 60_000);
     afterAll(async () => {
